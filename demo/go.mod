@@ -1,0 +1,3 @@
+module watertight.example/demo
+
+go 1.26

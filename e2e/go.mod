@@ -1,0 +1,3 @@
+module watertight.example/e2e
+
+go 1.26

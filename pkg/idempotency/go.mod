@@ -1,0 +1,11 @@
+module watertight.example/pkg/idempotency
+
+go 1.26
+
+replace (
+	watertight.example/pkg/storetest => ../../pkg/storetest
+)
+
+require (
+	watertight.example/pkg/storetest v0.0.0
+)

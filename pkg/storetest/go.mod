@@ -1,0 +1,3 @@
+module watertight.example/pkg/storetest
+
+go 1.26
