@@ -1,3 +1,3 @@
 module watertight.example/e2e
 
-go 1.26
+go 1.26.0

@@ -1,5 +1,5 @@
 module watertight.example/pkg/resilience
 
-go 1.26
+go 1.26.0
 
 require github.com/sony/gobreaker/v2 v2.4.0 // indirect

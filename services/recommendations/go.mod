@@ -1,6 +1,6 @@
 module watertight.example/services/recommendations
 
-go 1.26
+go 1.26.0
 
 replace (
 	watertight.example/pkg/resilience => ../../pkg/resilience
