@@ -2,4 +2,4 @@ module watertight.example/pkg/resilience
 
 go 1.26.0
 
-require github.com/sony/gobreaker/v2 v2.4.0 // indirect
+require github.com/sony/gobreaker/v2 v2.4.0
