@@ -1,0 +1,46 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+
+	"watertight.example/pkg/resilience"
+)
+
+// Dependency makes a [resilience.Dependency] whose calls, attempts and breaker are measured and logged, and which is closed at
+// the stop. An impossible Config is an error that names every problem. Its table of numbers is logged.
+func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.Dependency, error) {
+	observer := &dependencyObserver{series: s.calls.prepare(name, cfg), log: s.Log}
+	d, err := resilience.New(name, cfg, observer)
+	if err != nil {
+		return nil, err
+	}
+	s.calls.watch(d, cfg)
+	s.dependencies = append(s.dependencies, d)
+	s.OnStop("dependency "+name, func(context.Context) error { d.Close(); return nil })
+	s.Log.Info("dependency", "dependency", name, "policy", d.Describe())
+	return d, nil
+}
+
+// dependencyObserver turns the events of one dependency into metrics, and a breaker's transitions into one log line each.
+type dependencyObserver struct {
+	resilience.NopObserver
+	series *dependencySeries
+	log    *slog.Logger
+}
+
+func (o *dependencyObserver) OnCall(_ context.Context, e resilience.CallEvent) { o.series.call(e) }
+
+func (o *dependencyObserver) OnAttemptDone(_ context.Context, e resilience.AttemptEvent) {
+	o.series.attempt.Observe(e.Duration.Seconds())
+}
+
+func (o *dependencyObserver) OnTransition(e resilience.TransitionEvent) {
+	o.series.transition(e)
+	level := slog.LevelInfo
+	if e.To == resilience.BreakerOpen {
+		level = slog.LevelWarn
+	}
+	o.log.Log(context.Background(), level, "circuit breaker", "dependency", e.Dependency, "from", e.From, "to", e.To,
+		"reason", e.Reason, "calls", e.Calls, "failures", e.Failures, "slow", e.Slow)
+}

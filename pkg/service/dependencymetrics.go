@@ -1,0 +1,120 @@
+package service
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"watertight.example/pkg/resilience"
+)
+
+// callBuckets, in seconds, have an edge at the limits the shop gives its calls.
+var callBuckets = []float64{.001, .0025, .005, .01, .025, .05, .08, .12, .2, .5, 1, 2, 5}
+
+// dependencyMetrics are the vectors that all dependencies share.
+type dependencyMetrics struct {
+	calls, transitions, rejected, attempts *prometheus.CounterVec
+	duration, attempt                      *prometheus.HistogramVec
+	state                                  *dependencyCollector
+}
+
+func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"dependency"}, labels...))
+	}
+	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: callBuckets}, append([]string{"dependency"}, labels...))
+	}
+	m := &dependencyMetrics{
+		calls:       counter("dependency_calls_total", "Logical calls by outcome; the outcomes add up to all calls.", "outcome"),
+		transitions: counter("circuit_breaker_state_changes_total", "Changes of a breaker's state.", "from_state", "to_state"),
+		rejected:    counter("bulkhead_rejected_total", "Calls refused because the limit of calls in flight was reached."),
+		attempts:    counter("retry_attempts_total", "Attempts by how each ended: success, retry, exhausted, not_retryable, budget_denied.", "outcome"),
+		duration:    histogram("dependency_call_duration_seconds", "Time of logical calls that were tried, retries included; refused calls are left out, or an outage would look fast.", "outcome"),
+		attempt:     histogram("dependency_attempt_duration_seconds", "Time of single attempts."),
+		state:       newDependencyCollector(),
+	}
+	reg.MustRegister(m.calls, m.transitions, m.rejected, m.attempts, m.duration, m.attempt, m.state)
+	return m
+}
+
+// watch shows the dependency's present state in every scrape from now on.
+func (m *dependencyMetrics) watch(d *resilience.Dependency, cfg resilience.Config) {
+	m.state.add(watched{d, cfg.Breaker != (resilience.Breaker{})})
+}
+
+// dependencySeries are one dependency's children, looked up once: a call then costs no map access and every series is there
+// at zero from the start.
+type dependencySeries struct {
+	calls       map[resilience.Outcome]prometheus.Counter
+	durations   map[resilience.Outcome]prometheus.Observer
+	attempts    map[string]prometheus.Counter
+	transitions map[[2]resilience.BreakerState]prometheus.Counter
+	rejected    prometheus.Counter
+	attempt     prometheus.Observer
+	maxAttempts int
+}
+
+// breakerMoves are the legal ones.
+var breakerMoves = [][2]resilience.BreakerState{
+	{resilience.BreakerClosed, resilience.BreakerOpen},
+	{resilience.BreakerOpen, resilience.BreakerHalfOpen},
+	{resilience.BreakerHalfOpen, resilience.BreakerClosed},
+	{resilience.BreakerHalfOpen, resilience.BreakerOpen},
+}
+
+func (m *dependencyMetrics) prepare(name string, cfg resilience.Config) *dependencySeries {
+	s := &dependencySeries{
+		calls:       map[resilience.Outcome]prometheus.Counter{},
+		durations:   map[resilience.Outcome]prometheus.Observer{},
+		attempts:    map[string]prometheus.Counter{},
+		transitions: map[[2]resilience.BreakerState]prometheus.Counter{},
+		rejected:    m.rejected.WithLabelValues(name),
+		attempt:     m.attempt.WithLabelValues(name),
+		maxAttempts: 1 + cfg.Retry.Max,
+	}
+	for _, o := range resilience.Outcomes() {
+		s.calls[o] = m.calls.WithLabelValues(name, o.String())
+		if o <= resilience.OutcomeTimeout { // success, slow, failure, timeout: the ones that were tried to an end
+			s.durations[o] = m.duration.WithLabelValues(name, o.String())
+		}
+	}
+	for _, o := range []string{"success", "retry", "exhausted", "not_retryable", "budget_denied"} {
+		s.attempts[o] = m.attempts.WithLabelValues(name, o)
+	}
+	for _, move := range breakerMoves {
+		s.transitions[move] = m.transitions.WithLabelValues(name, string(move[0]), string(move[1]))
+	}
+	return s
+}
+
+func (s *dependencySeries) call(e resilience.CallEvent) {
+	s.calls[e.Outcome].Inc()
+	if d := s.durations[e.Outcome]; d != nil {
+		d.Observe(e.Duration.Seconds())
+	}
+	if e.Outcome == resilience.OutcomeRejectedLimit {
+		s.rejected.Inc()
+	}
+	if e.Attempts > 0 {
+		s.attempts["retry"].Add(float64(e.Attempts - 1))
+		s.attempts[s.lastAttempt(e)].Inc()
+	}
+}
+
+// lastAttempt says why there was no further one.
+func (s *dependencySeries) lastAttempt(e resilience.CallEvent) string {
+	switch {
+	case e.Outcome == resilience.OutcomeSuccess || e.Outcome == resilience.OutcomeSlow:
+		return "success"
+	case e.Outcome == resilience.OutcomeRejectedBudget:
+		return "budget_denied"
+	case e.Attempts >= s.maxAttempts:
+		return "exhausted"
+	}
+	return "not_retryable"
+}
+
+func (s *dependencySeries) transition(e resilience.TransitionEvent) {
+	if c := s.transitions[[2]resilience.BreakerState{e.From, e.To}]; c != nil {
+		c.Inc()
+	}
+}

@@ -1,0 +1,44 @@
+// Package service is what every service of the shop shares, so that a service's own folder holds only its reason to exist:
+// configuration, logs, two HTTP listeners, health, metrics, problem details, stores that may be late, and a stop that loses
+// nothing.
+//
+// A service is a [Program]: a name, a Config, and one Build function that wires dependencies in and routes out.
+//
+//	func main() { service.Main(run) }
+//
+//	func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+//		cfg := &Config{}
+//		return service.Run(ctx, args, getenv, stdout, service.Program{
+//			Name: "pricing", Summary: "prices and quotes", Config: cfg,
+//			Build: func(s *service.Service) error { return build(s, cfg) },
+//		})
+//	}
+//
+// # A life
+//
+//  1. Every knob is read and checked; all mistakes are reported at once, and the values are logged with secrets masked.
+//  2. Build registers routes, dependencies, start-up tasks and workers. It must not wait for anything.
+//  3. The listeners open at once: /healthz says 200, /readyz says 503 and names what is missing, business routes say 503
+//     "starting". Services may therefore be started in any order.
+//  4. Start-up tasks run in order, each until it succeeds. Then workers start and /readyz says 200.
+//  5. SIGTERM: /readyz says 503 and answers carry "Connection: close", but work goes on for DRAIN_DELAY, until load balancers
+//     have noticed. Then no new connections, SHUTDOWN_TIMEOUT for what is in flight, workers stopped, pools closed last.
+//     A second signal ends the process at once.
+//
+// # What the log says
+//
+// One JSON object a line, with service, and inside a request request_id and trace_id. The lines to look for:
+//
+//	configuration            INFO   once; every knob's value, secrets masked
+//	listening                INFO   once; the addresses
+//	dependency               INFO   once per dependency; its limits as a table
+//	waiting                  WARN   a start-up task fails and is retried; again only when its error changes
+//	ready, not ready         INFO/WARN  each change of /readyz, with what is missing and why
+//	circuit breaker          WARN when it opens, INFO else; from, to, and the counts that caused it
+//	degraded answer          INFO   a page was served without one of its parts; route, reason, parts
+//	request                  WARN from status 500, INFO when slower than a quarter of its time limit, else DEBUG
+//	request failed           ERROR  a 500 nobody planned; the error that the client was not shown
+//	panic                    ERROR  with the stack
+//	worker failed            ERROR  a background worker fails and is restarted; again only when its error changes
+//	draining, stopped        INFO   the two ends of a stop; "cut off" WARN when requests outlived SHUTDOWN_TIMEOUT
+package service

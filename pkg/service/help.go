@@ -1,0 +1,23 @@
+package service
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// writeHelp lists every knob with its default, unit and sentence.
+func writeHelp(w io.Writer, p Program) error {
+	cfg := copyOf(p.Config)
+	if err := parse(cfg, nil); err != nil {
+		return fmt.Errorf("defaults: %w", err)
+	}
+	fmt.Fprintf(w, "%s: %s\n\nUsage:\n  %s              serve until SIGTERM\n  %s healthcheck  ask the running service whether it is ready; exit code 0 or 1\n  %s -h           this help\n\nEnvironment:\n",
+		p.Name, p.Summary, p.Name, p.Name, p.Name)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  NAME\tDEFAULT\tUNIT\tMEANING")
+	for _, k := range knobsOf(cfg) {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", k.key, orDefault(k.String(), "-"), k.unit, k.help)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// stopTimeout bounds what comes after the servers are closed: workers, then each step of the stop. With the defaults of
+// DRAIN_DELAY and SHUTDOWN_TIMEOUT the whole stop fits into the 10 s docker grants.
+const stopTimeout = time.Second
+
+// life is a running service: its listeners and background goroutines.
+type life struct {
+	*Service
+	public, internal *listener
+	failed           chan error // a listener broke
+
+	background sync.WaitGroup
+	endStartup context.CancelFunc
+	endWorkers context.CancelFunc
+}
+
+// begin opens the ports and starts the background. ctx ends the start-up tasks; workers live until the drain ends them.
+func (s *Service) begin(ctx context.Context) (*life, error) {
+	l := &life{Service: s, failed: make(chan error, 2)}
+	var err error
+	if l.public, err = listen("PUBLIC_ADDR", s.base.PublicAddr, s.root, s.Log); err != nil {
+		return nil, err
+	}
+	if l.internal, err = listen("INTERNAL_ADDR", s.base.InternalAddr, s.internalHandler(), s.Log); err != nil {
+		return nil, errors.Join(err, l.public.Close())
+	}
+	s.Log.Info("listening", "public", l.public.Addr().String(), "internal", l.internal.Addr().String())
+	l.background.Go(func() { l.public.serve(l.failed) })
+	l.background.Go(func() { l.internal.serve(l.failed) })
+
+	startup, endStartup := context.WithCancel(ctx)
+	workers, endWorkers := context.WithCancel(context.WithoutCancel(ctx))
+	l.endStartup, l.endWorkers = endStartup, endWorkers
+	l.background.Go(func() { l.start(startup, workers) })
+	return l, nil
+}
+
+// start runs the start-up tasks in order, opens the gate, and then starts the workers.
+func (l *life) start(ctx, workers context.Context) {
+	for _, t := range l.startup {
+		if err := keepTrying(ctx, l.Log, slog.LevelWarn, "waiting", t); err != nil {
+			return
+		}
+		l.health.done(t.name)
+	}
+	l.health.started.Store(true)
+	l.health.waitingFor() // the first round of checks: logs "ready", or why not
+	for _, t := range l.workers {
+		l.background.Go(func() { _ = keepTrying(workers, l.Log, slog.LevelError, "worker failed", t) })
+	}
+}
+
+// drain ends the service so that no accepted request is lost. Its order is the point: clients and load balancers must have
+// turned away before the port closes, and what requests need must outlive them.
+func (l *life) drain() error {
+	l.Log.Info("draining", "delay", l.base.DrainDelay.String(), "timeout", l.base.ShutdownTimeout.String())
+	l.draining.Store(true) // /readyz 503, Connection: close
+	l.endStartup()
+	time.Sleep(l.base.DrainDelay)
+	err := l.closePublic()
+	l.endWorkers()
+	err = errors.Join(err, l.internal.server.Close()) // metrics stayed readable until here
+	err = errors.Join(err, l.waitBackground(), l.runStops())
+	l.Log.Info("stopped", "error", err)
+	return err
+}
+
+// closePublic takes no new connections, waits for the requests in flight, and cuts off those that take too long.
+func (l *life) closePublic() error {
+	ctx, cancel := context.WithTimeout(context.Background(), l.base.ShutdownTimeout)
+	defer cancel()
+	if err := l.public.server.Shutdown(ctx); err != nil {
+		l.Log.Warn("cut off", "after", l.base.ShutdownTimeout.String())
+		return errors.Join(fmt.Errorf("requests still running after %v were cut off", l.base.ShutdownTimeout), l.public.server.Close())
+	}
+	return nil
+}
+
+func (l *life) waitBackground() error {
+	return within(stopTimeout, "workers", func(context.Context) error { l.background.Wait(); return nil })
+}
+
+// runStops runs the steps of the stop, the last registered first: a pool that was made early is closed late.
+func (s *Service) runStops() error {
+	var errs []error
+	for _, t := range slices.Backward(s.stops) {
+		if err := within(stopTimeout, t.name, t.run); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// within gives f its time and then goes on without it: one step that hangs must not keep the next from its turn.
+func within(d time.Duration, name string, f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- guarded(ctx, f) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("stop %s: %w", name, err)
+		}
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop %s: not done after %v", name, d)
+	}
+}

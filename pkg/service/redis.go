@@ -1,0 +1,66 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// RedisOptions sizes a client. Zero values get the defaults named here.
+type RedisOptions struct {
+	PoolSize     int           // default 16
+	MinIdleConns int           // default 2; kept open, because a caller with a short deadline cannot wait for a dial
+	Timeout      time.Duration // default 50 ms, for reading, for writing, and for a free connection
+}
+
+// Redis makes a client that fails fast: Redis only makes things faster here, so waiting for it must never cost more than doing
+// without. It retries nothing (resilience.Retry does) and honours the context's deadline, which go-redis does not by itself: a
+// frozen Redis held a call with 100 ms left for 5 s. It is not part of readiness. Metrics carry the label db=name.
+func (s *Service) Redis(name string, url Secret, opt RedisOptions) (*redis.Client, error) {
+	options, err := redis.ParseURL(url.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("redis %s: cannot read %s as a redis:// URL", name, url) // the error itself may quote the password
+	}
+	opt.apply(options)
+	logging.Disable() // plain text on stderr for every failed dial; the callers' errors and the metrics below say it better
+	client := redis.NewClient(options)
+	s.OnStop("redis "+name, func(context.Context) error { return client.Close() })
+	s.Metrics.MustRegister(newRedisCollector(name, client))
+	return client, nil
+}
+
+func (opt RedisOptions) apply(options *redis.Options) {
+	timeout := orDefault(opt.Timeout, 50*time.Millisecond)
+	options.ContextTimeoutEnabled = true
+	options.MaxRetries = -1
+	options.DialerRetries = 1
+	options.DialTimeout = 2 * timeout
+	options.ReadTimeout, options.WriteTimeout, options.PoolTimeout = timeout, timeout, timeout
+	options.PoolSize = orDefault(opt.PoolSize, 16)
+	options.MinIdleConns = min(orDefault(opt.MinIdleConns, 2), options.PoolSize)
+	options.ConnMaxIdleTime = 5 * time.Minute
+	options.DisableIdentity = true                                                                       // one round trip less for each new connection
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled} // Redis Enterprise only
+}
+
+func newRedisCollector(db string, client *redis.Client) prometheus.Collector {
+	type stat = *redis.PoolStats
+	value := func(kind prometheus.ValueType, name, help string, read func(stat) float64) statValue[stat] {
+		return statValue[stat]{prometheus.NewDesc(name, help, nil, prometheus.Labels{"db": db}), kind, read}
+	}
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+	return &statCollector[stat]{snapshot: client.PoolStats, values: []statValue[stat]{
+		value(counter, "redis_pool_hits_total", "A free connection was there.", func(s stat) float64 { return float64(s.Hits) }),
+		value(counter, "redis_pool_misses_total", "A connection had to be opened.", func(s stat) float64 { return float64(s.Misses) }),
+		value(counter, "redis_pool_timeouts_total", "No connection came free in time.", func(s stat) float64 { return float64(s.Timeouts) }),
+		value(counter, "redis_pool_waits_total", "A taker had to wait.", func(s stat) float64 { return float64(s.WaitCount) }),
+		value(counter, "redis_pool_stale_total", "Connections removed as stale.", func(s stat) float64 { return float64(s.StaleConns) }),
+		value(gauge, "redis_pool_total_conns", "Connections open.", func(s stat) float64 { return float64(s.TotalConns) }),
+		value(gauge, "redis_pool_idle_conns", "Connections waiting for work.", func(s stat) float64 { return float64(s.IdleConns) }),
+	}}
+}

@@ -1,0 +1,90 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"watertight.example/pkg/resilience"
+)
+
+// Limits of both listeners against clients that are slow, huge, or both. Without them a connection costs a goroutine for ever.
+const (
+	readHeaderTimeout = 2 * time.Second
+	readTimeout       = 10 * time.Second // the whole request with its body
+	writeTimeout      = 15 * time.Second // last resort; requests are ended by their context, see serveWithin
+	idleTimeout       = time.Minute      // longer than our clients keep idle connections would be, so that they close first
+	maxHeaderBytes    = 16 << 10
+)
+
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken handshakes and headers of strangers
+	}
+}
+
+// listener is one open port with its server.
+type listener struct {
+	net.Listener
+	server *http.Server
+}
+
+// listen opens the port; requests are accepted by the kernel from here on.
+func listen(key, addr string, h http.Handler, log *slog.Logger) (*listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return &listener{l, newServer(h, log)}, nil
+}
+
+// serve answers requests until the server is closed; any other end is reported.
+func (l *listener) serve(failed chan<- error) {
+	if err := l.server.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) {
+		failed <- err
+	}
+}
+
+// internalHandler is what operators and Prometheus see. Its mux is our own: net/http/pprof also registers itself on the default
+// one, which is why nothing here serves that.
+func (s *Service) internalHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{
+		Registry: s.Metrics, MaxRequestsInFlight: 4, Timeout: 5 * time.Second, ErrorHandling: promhttp.ContinueOnError,
+	}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /resilience", s.showDependencies)
+	return mux
+}
+
+// dependencyView is one entry of GET /resilience.
+type dependencyView struct {
+	Name   string           `json:"name"`
+	State  resilience.State `json:"state"`
+	Policy string           `json:"policy"`
+}
+
+// showDependencies answers with the present state of all dependencies, in order of registration.
+func (s *Service) showDependencies(w http.ResponseWriter, _ *http.Request) {
+	views := make([]dependencyView, 0, len(s.dependencies))
+	for _, d := range s.dependencies {
+		views = append(views, dependencyView{d.Name(), d.State(), d.Describe()})
+	}
+	_ = WriteJSON(w, http.StatusOK, map[string]any{"service": s.Name, "dependencies": views})
+}
