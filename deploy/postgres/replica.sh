@@ -1,0 +1,35 @@
+#!/bin/sh
+# Entry point of the streaming replica. Either side may be killed, restarted or recreated at any time:
+#   - an empty volume: copy the primary, waiting for it as long as it takes;
+#   - the primary is away: serve what we have, Postgres reconnects by itself;
+#   - the primary is another cluster, or no longer has the WAL we need: throw our copy away and make a new one.
+set -eu
+trap 'exit 0' INT TERM # as process 1 the shell would otherwise ignore them while it waits for the primary
+
+export PGDATA=/var/lib/postgresql/data/pgdata # one level down, so that a half-made copy can lie beside it
+primary="host=$PRIMARY_HOST user=replicator password=$REPLICATOR_PASSWORD connect_timeout=3"
+
+ask() { psql -X -q -A -t -d "$primary dbname=postgres" -c "$1"; }
+
+can_follow() {
+	ours=$(pg_controldata "$PGDATA" | sed -n 's/^Database system identifier: *//p')
+	theirs=$(ask "SELECT system_identifier FROM pg_control_system()") || return 0
+	wal=$(ask "SELECT wal_status FROM pg_replication_slots WHERE slot_name = 'replica'") || return 0
+	[ "$ours" = "$theirs" ] && [ -n "$wal" ] && [ "$wal" != lost ]
+}
+
+copy_primary() {
+	rm -rf "$PGDATA" "$PGDATA.copy"
+	# The slot makes the primary keep the WAL we have not seen yet. -R writes standby.signal and where to connect.
+	ask "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = 'replica'" >/dev/null &&
+		pg_basebackup -d "$primary" -D "$PGDATA.copy" -X stream -c fast -C -S replica -R &&
+		mv "$PGDATA.copy" "$PGDATA"
+}
+
+if [ ! -f "$PGDATA/PG_VERSION" ] || ! can_follow; then
+	until copy_primary; do
+		echo "replica: no copy of the primary yet, trying again in 1 s"
+		sleep 1
+	done
+fi
+exec "$@"
