@@ -1,0 +1,160 @@
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Middleware puts Claim before a handler and Finish behind it. Handlers whose effect lives in the same Postgres add their
+// rows with StoreWith; handlers that must react to a failed Finish use the Store itself.
+type Middleware struct {
+	Store   *Store
+	Route   string                                          // "POST /payments/{id}": method and template, constant
+	Tenant  func(r *http.Request) (string, error)           // whose key it is, authenticated; a *Refusal is sent as it is
+	Budget  time.Duration                                   // of the handler, which outlives its client. Default 4 s; below Lease - FinishTimeout
+	MaxBody int64                                           // bytes of the request. Default 64 KiB
+	Refuse  func(http.ResponseWriter, *http.Request, error) // Default WriteProblem
+}
+
+// Wrap returns next behind the key. next sees a context that survives the client, its answer is buffered, and 5xx, 408,
+// 425 and 429 release the key instead of being stored. GET and HEAD pass untouched, with or without a key.
+func (m Middleware) Wrap(next http.Handler) http.Handler {
+	if m.Budget == 0 {
+		m.Budget = 4 * time.Second
+	}
+	if m.MaxBody == 0 {
+		m.MaxBody = 64 << 10
+	}
+	if m.Refuse == nil {
+		m.Refuse = WriteProblem
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		answer, err := m.serve(w, r, next)
+		if err != nil {
+			m.Refuse(w, r, err)
+			return
+		}
+		_ = answer.Write(w) // the client is gone, or it is not: the answer is stored
+	})
+}
+
+func (m Middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) (Answer, error) {
+	req, err := m.request(w, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	claim, replay, err := m.Store.Claim(r.Context(), req)
+	if err != nil {
+		return Answer{}, err
+	}
+	if replay != nil {
+		return *replay, nil
+	}
+	ctx, cancel := Detach(r.Context(), m.Budget)
+	defer cancel()
+	x := &exchange{claim: claim}
+	release := true
+	defer func() { // also when next panics: nothing final happened
+		if release {
+			_ = m.Store.Release(ctx, claim)
+		}
+	}()
+	rec := &recorder{header: http.Header{}}
+	next.ServeHTTP(rec, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
+	answer := rec.answer()
+	if transient(answer.Status) {
+		return answer, nil
+	}
+	err = m.Store.Finish(ctx, claim, answer, x.rows)
+	release = err != nil && RolledBack(err)
+	return answer, err
+}
+
+func (m Middleware) request(w http.ResponseWriter, r *http.Request) (Request, error) {
+	key, err := KeyOf(r)
+	if err != nil {
+		return Request{}, err
+	}
+	tenant, err := m.Tenant(r)
+	if err != nil {
+		return Request{}, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, m.MaxBody))
+	if err != nil {
+		return Request{}, &Refusal{Name: "malformed-request", Status: http.StatusBadRequest, Detail: "The body is too large or broke off.", Cause: err}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	fingerprint, err := FingerprintOf(r.Method, m.Route, []string{r.URL.EscapedPath()}, canonical(body))
+	return Request{Scope: Scope(m.Route, tenant), Key: key, Fingerprint: fingerprint, Payload: body}, err
+}
+
+// canonical decodes JSON, so that white space and member order do not make another request; other bodies count as they are.
+func canonical(body []byte) any {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || d.More() {
+		return body
+	}
+	return v
+}
+
+// transient answers are not final: storing one would make a blip permanent.
+func transient(status int) bool {
+	return status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests
+}
+
+type (
+	exchangeKey struct{}
+	exchange    struct {
+		claim *Claim
+		rows  func(tx *pgx.Batch)
+	}
+	recorder struct {
+		header http.Header
+		status int
+		body   bytes.Buffer
+	}
+)
+
+// ClaimFrom gives a handler behind the Middleware its claim, for OperationID; nil elsewhere.
+func ClaimFrom(ctx context.Context) *Claim {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x.claim
+	}
+	return nil
+}
+
+// StoreWith makes rows part of the transaction that stores the handler's answer (see Finish). It panics outside the
+// Middleware: rows that silently go nowhere are worse.
+func StoreWith(ctx context.Context, rows func(tx *pgx.Batch)) {
+	ctx.Value(exchangeKey{}).(*exchange).rows = rows
+}
+
+func (r *recorder) Header() http.Header { return r.header }
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 && status >= 200 {
+		r.status = status
+	}
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(p)
+}
+
+func (r *recorder) answer() Answer {
+	r.WriteHeader(http.StatusOK)
+	return Answer{Status: r.status, Header: r.header, Body: r.body.Bytes()}
+}
