@@ -107,7 +107,7 @@ func (s *dependencySeries) lastAttempt(e resilience.CallEvent) string {
 		return "success"
 	case e.Outcome == resilience.OutcomeRejectedBudget:
 		return "budget_denied"
-	case e.Attempts >= s.maxAttempts:
+	case e.Attempts >= s.maxAttempts, e.Outcome == resilience.OutcomeRejectedDeadline:
 		return "exhausted"
 	}
 	return "not_retryable"

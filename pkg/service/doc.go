@@ -33,6 +33,7 @@
 //	listening                INFO   once; the addresses
 //	dependency               INFO   once per dependency; its limits as a table
 //	waiting                  WARN   a start-up task fails and is retried; again only when its error changes
+//	started                  INFO   a start-up task succeeded
 //	ready, not ready         INFO/WARN  each change of /readyz, with what is missing and why
 //	circuit breaker          WARN when it opens, INFO else; from, to, and the counts that caused it
 //	degraded answer          INFO   a page was served without one of its parts; route, reason, parts

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,12 +28,12 @@ type health struct {
 	pending []string // start-up tasks not done yet
 	missing []string // result of the last round of checks
 	checked time.Time
-	ready   bool // as last logged
+	logged  string // what was missing when that was last logged
 
 	flight singleflight.Group
 }
 
-func newHealth(log *slog.Logger) *health { return &health{log: log} }
+func newHealth(log *slog.Logger) *health { return &health{log: log, logged: "start-up"} }
 
 // done strikes a start-up task off the list.
 func (h *health) done(name string) {
@@ -84,14 +85,17 @@ func (h *health) check() []string {
 func (h *health) remember(missing []string, failures []error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	was := h.ready
-	h.missing, h.checked, h.ready = missing, time.Now(), len(missing) == 0
+	h.missing, h.checked = missing, time.Now()
+	now := strings.Join(missing, ", ")
 	switch {
-	case h.ready && !was:
+	case now == h.logged:
+		return
+	case now == "":
 		h.log.Info("ready")
-	case !h.ready && was:
+	default:
 		h.log.Warn("not ready", "missing", missing, "errors", texts(failures))
 	}
+	h.logged = now
 }
 
 func texts(errs []error) []string {

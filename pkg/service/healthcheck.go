@@ -20,7 +20,7 @@ func healthcheck(ctx context.Context, addr string) error {
 		return err
 	}
 	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
-		host = "localhost"
+		host = "127.0.0.1"
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
 	defer cancel()
@@ -28,8 +28,8 @@ func healthcheck(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	req.Close = true
-	resp, err := http.DefaultClient.Do(req)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // and no proxy from the environment
+	resp, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("healthcheck: %w", err)
 	}

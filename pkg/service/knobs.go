@@ -59,8 +59,8 @@ func load(cfg Configurable, getenv func(string) string) error {
 		if text == "" {
 			continue
 		}
-		if err := parse(copyOf(cfg), map[string]string{k.key: text}); err != nil { // each alone, so that each bad one is named
-			problems = append(problems, fmt.Errorf("%s: %q is not a valid %s", k.key, text, k.unit))
+		if err := k.try(cfg, text); err != nil {
+			problems = append(problems, err)
 			continue
 		}
 		set[k.key] = text
@@ -68,6 +68,15 @@ func load(cfg Configurable, getenv func(string) string) error {
 	problems = append(problems, parse(cfg, set), cfg.Common().validate(), cfg.Validate())
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("configuration:\n%w", err)
+	}
+	return nil
+}
+
+// try parses one knob alone, because the library reports a bad value under the name of the Go field.
+func (k knob) try(cfg Configurable, text string) error {
+	var bad env.ParseError
+	if err := parse(copyOf(cfg), map[string]string{k.key: text}); errors.As(err, &bad) {
+		return fmt.Errorf("%s: cannot use %q (%s): %w", k.key, shown(text), k.unit, bad.Err)
 	}
 	return nil
 }
@@ -85,11 +94,13 @@ func copyOf(cfg Configurable) Configurable {
 }
 
 // String shows the value as it may appear in a log: secrets masked, and passwords in anything that is a URL.
-func (k knob) String() string {
-	if masked, ok := maskURL(fmt.Sprint(k.value.Interface())); ok {
+func (k knob) String() string { return shown(fmt.Sprint(k.value.Interface())) }
+
+func shown(text string) string {
+	if masked, ok := maskURL(text); ok {
 		return masked
 	}
-	return fmt.Sprint(k.value.Interface())
+	return text
 }
 
 // logConfig writes the whole configuration as one line.

@@ -49,10 +49,12 @@ func (s *Service) begin(ctx context.Context) (*life, error) {
 // start runs the start-up tasks in order, opens the gate, and then starts the workers.
 func (l *life) start(ctx, workers context.Context) {
 	for _, t := range l.startup {
+		begin := time.Now()
 		if err := keepTrying(ctx, l.Log, slog.LevelWarn, "waiting", t); err != nil {
 			return
 		}
 		l.health.done(t.name)
+		l.Log.Info("started", "task", t.name, "ms", milliseconds(time.Since(begin)))
 	}
 	l.health.started.Store(true)
 	l.health.waitingFor() // the first round of checks: logs "ready", or why not

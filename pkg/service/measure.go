@@ -57,26 +57,30 @@ func (s *Service) measure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &recorder{ResponseWriter: w}
 		begin := time.Now()
+		returned := false
 		s.http.active.Inc()
-		defer func() {
+		defer func() { // also when the handler cuts the connection by a panic
 			s.http.active.Dec()
-			took := time.Since(begin)
-			status := rec.finalStatus(r)
+			took, status := time.Since(begin), rec.finalStatus(r, returned)
 			s.http.duration.WithLabelValues(methodLabel(r.Method), routeOf(r), strconv.Itoa(status)).Observe(took.Seconds())
 			s.Log.LogAttrs(r.Context(), s.requestLevel(status, took), "request", slog.String("method", methodLabel(r.Method)),
 				slog.String("route", routeOf(r)), slog.String("path", r.URL.Path), slog.Int("status", status), slog.Float64("ms", milliseconds(took)))
 		}()
 		next.ServeHTTP(rec, r)
+		returned = true
 	})
 }
 
-// finalStatus is 200 for a handler that wrote nothing, as net/http will send, and 499 for one cut off because the client left.
-func (rec *recorder) finalStatus(r *http.Request) int {
+// finalStatus is what the client got, or would have got: 200 from a handler that wrote nothing, 499 when the client left first,
+// 500 when the handler cut the connection.
+func (rec *recorder) finalStatus(r *http.Request, returned bool) int {
 	switch {
 	case rec.status != 0:
 		return rec.status
 	case r.Context().Err() != nil:
 		return statusClientGone
+	case !returned:
+		return http.StatusInternalServerError
 	}
 	return http.StatusOK
 }

@@ -1,8 +1,8 @@
 package service
 
 import (
-	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -21,7 +21,9 @@ func (s *Service) open(next http.Handler) http.Handler {
 		if !saneRequestID(id) {
 			id = uuid.NewString()
 		}
-		maps.Copy(w.Header(), s.Headers)
+		for name, values := range s.Headers {
+			w.Header()[name] = slices.Clip(values) // an Add by a handler must copy, not write into ours
+		}
 		w.Header().Set(headerRequestID, id)
 		ctx := withScope(r.Context(), scope{service: s, requestID: id})
 		ctx = resilience.ContextWithTrace(ctx, s.traceOf(r))

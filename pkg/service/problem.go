@@ -80,6 +80,10 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 // application/problem+json with the request id added.
 func WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	header := w.Header()
+	for _, name := range []string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified"} {
+		header.Del(name) // they described the answer that did not happen
+	}
+	header.Set("Cache-Control", "no-store")
 	header.Add("Vary", "Accept")
 	if p.RetryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(p.RetryAfter.Seconds())))))

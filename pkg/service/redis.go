@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -46,21 +45,4 @@ func (opt RedisOptions) apply(options *redis.Options) {
 	options.ConnMaxIdleTime = 5 * time.Minute
 	options.DisableIdentity = true                                                                       // one round trip less for each new connection
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled} // Redis Enterprise only
-}
-
-func newRedisCollector(db string, client *redis.Client) prometheus.Collector {
-	type stat = *redis.PoolStats
-	value := func(kind prometheus.ValueType, name, help string, read func(stat) float64) statValue[stat] {
-		return statValue[stat]{prometheus.NewDesc(name, help, nil, prometheus.Labels{"db": db}), kind, read}
-	}
-	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
-	return &statCollector[stat]{snapshot: client.PoolStats, values: []statValue[stat]{
-		value(counter, "redis_pool_hits_total", "A free connection was there.", func(s stat) float64 { return float64(s.Hits) }),
-		value(counter, "redis_pool_misses_total", "A connection had to be opened.", func(s stat) float64 { return float64(s.Misses) }),
-		value(counter, "redis_pool_timeouts_total", "No connection came free in time.", func(s stat) float64 { return float64(s.Timeouts) }),
-		value(counter, "redis_pool_waits_total", "A taker had to wait.", func(s stat) float64 { return float64(s.WaitCount) }),
-		value(counter, "redis_pool_stale_total", "Connections removed as stale.", func(s stat) float64 { return float64(s.StaleConns) }),
-		value(gauge, "redis_pool_total_conns", "Connections open.", func(s stat) float64 { return float64(s.TotalConns) }),
-		value(gauge, "redis_pool_idle_conns", "Connections waiting for work.", func(s stat) float64 { return float64(s.IdleConns) }),
-	}}
 }

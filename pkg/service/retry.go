@@ -21,23 +21,22 @@ const (
 // keepTrying runs t until it returns nil or ctx ends; then it returns ctx's error. It logs a failure once per kind, not once per try.
 func keepTrying(ctx context.Context, log *slog.Logger, level slog.Level, message string, t task) error {
 	var logged string
-	for try := 0; ; try++ {
+	for try := 0; ctx.Err() == nil; try++ {
 		begin := time.Now()
 		err := guarded(ctx, t.run)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if time.Since(begin) >= retryReset {
-			try = 0
+			try, logged = 0, ""
 		}
 		if kind := kindOf(err); kind != logged {
 			log.Log(ctx, level, message, "task", t.name, "error", err)
 			logged = kind
 		}
-		if err := sleep(ctx, backoff(try)); err != nil {
-			return err
-		}
+		sleep(ctx, backoff(try))
 	}
+	return ctx.Err()
 }
 
 // backoff doubles from retryFirst to retryMost, and is jittered over its upper half.
@@ -46,14 +45,10 @@ func backoff(try int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
+	case <-time.After(d):
 	}
 }
 
@@ -67,7 +62,7 @@ func guarded(ctx context.Context, f func(ctx context.Context) error) (err error)
 	return f(ctx)
 }
 
-var digits = regexp.MustCompile(`[0-9]+`)
+var numbers = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`)
 
-// kindOf makes errors that differ only in ports, ids and times equal.
-func kindOf(err error) string { return digits.ReplaceAllString(err.Error(), "#") }
+// kindOf makes errors equal that differ only in ports, ids, times and addresses.
+func kindOf(err error) string { return numbers.ReplaceAllString(err.Error(), "#") }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-const mask = "*****"
+// mask is what url.URL.Redacted shows, too.
+const mask = "xxxxx"
 
 // Secret is a string that must not reach a log: every way of printing it shows a mask. Of a URL only the password is hidden,
 // because the host is what one wants to see. It is safe for concurrent use.
@@ -44,9 +45,6 @@ func maskURL(s string) (string, bool) {
 	if err != nil || u.Host == "" {
 		return mask, true // a broken URL may hold its password anywhere
 	}
-	if _, has := u.User.Password(); has {
-		u.User = url.UserPassword(u.User.Username(), mask)
-	}
 	query := u.Query()
 	for name := range query {
 		if n := strings.ToLower(name); strings.Contains(n, "password") || strings.Contains(n, "secret") || strings.Contains(n, "token") {
@@ -54,5 +52,5 @@ func maskURL(s string) (string, bool) {
 			u.RawQuery = query.Encode()
 		}
 	}
-	return strings.ReplaceAll(u.String(), "%2A", "*"), true
+	return u.Redacted(), true
 }

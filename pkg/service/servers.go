@@ -19,7 +19,7 @@ const (
 	readHeaderTimeout = 2 * time.Second
 	readTimeout       = 10 * time.Second // the whole request with its body
 	writeTimeout      = 15 * time.Second // last resort; requests are ended by their context, see serveWithin
-	idleTimeout       = time.Minute      // longer than our clients keep idle connections would be, so that they close first
+	idleTimeout       = 2 * time.Minute  // longer than Go clients keep idle connections (90 s): the side that sends must be the one to close
 	maxHeaderBytes    = 16 << 10
 )
 
