@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// recorder hears movements as the snapshot would.
+type recorder struct {
+	mu     sync.Mutex
+	counts []Count
+}
+
+func (r *recorder) moved(counts []Count) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts = append(r.counts, counts...)
+}
+
+func (r *recorder) heard() []Count {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.counts)
+}
+
+// newStore is a store on a migrated, seeded database of its own.
+func newStore(t testing.TB) (*store, *recorder) {
+	t.Helper()
+	url := storetest.Postgres(t)
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MaxConns = primaryConns
+	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(t.Context()), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	heard := &recorder{}
+	return &store{db: pool, dep: unhurried(t, "postgres-primary", primaryPolicy()), hold: time.Minute, moved: heard.moved}, heard
+}
+
+// unhurried is a dependency whose limits a busy test machine cannot reach, so
+// that tests of the SQL are not tests of the clock.
+func unhurried(t testing.TB, name string, cfg resilience.Config) *resilience.Dependency {
+	t.Helper()
+	cfg.Timeout = resilience.Timeout{Total: time.Minute}
+	cfg.Bulkhead, cfg.Breaker = resilience.Bulkhead{}, resilience.Breaker{}
+	dep, err := resilience.New(name, cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(dep.Close)
+	return dep
+}
+
+type counters struct{ onHand, reserved int32 }
+
+func (s *store) counters(t testing.TB, sku int32) (c counters) {
+	t.Helper()
+	if err := s.db.QueryRow(t.Context(), `SELECT on_hand, reserved FROM items WHERE sku = $1`, sku).Scan(&c.onHand, &c.reserved); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (s *store) number(t testing.TB, query string, args ...any) (n int) {
+	t.Helper()
+	if err := s.db.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (s *store) exec(t testing.TB, query string, args ...any) {
+	t.Helper()
+	if _, err := s.db.Exec(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stockOf gives an item exactly n on hand, with a ledger that says so.
+func (s *store) stockOf(t testing.TB, sku, n int32) {
+	t.Helper()
+	s.exec(t, `TRUNCATE movements, reservation_lines, reservations`)
+	s.exec(t, `UPDATE items SET on_hand = CASE sku WHEN $1 THEN $2 ELSE on_hand END, reserved = 0`, sku, n)
+	s.exec(t, `INSERT INTO movements (sku, kind, on_hand, reserved) SELECT sku, 'receipt', on_hand, 0 FROM items WHERE on_hand > 0`)
+}
+
+// mustBalance fails when counters, ledger and holds disagree anywhere.
+func (s *store) mustBalance(t testing.TB) {
+	t.Helper()
+	if n := s.number(t, `SELECT count(*) FROM discrepancies`); n != 0 {
+		t.Errorf("%d items whose counters, ledger and holds disagree", n)
+	}
+}
+
+func TestSeedIsWhatTheShopExpects(t *testing.T) {
+	s, _ := newStore(t)
+	s.mustBalance(t)
+	for name, check := range map[string]struct {
+		query string
+		want  int
+	}{
+		"items":                 {`SELECT count(*) FROM items`, 2000},
+		"hot product":           {`SELECT on_hand FROM items WHERE sku = 42`, 5000},
+		"sold out":              {`SELECT count(*) FROM items WHERE sku % 97 = 0 AND on_hand = 0`, 2000 / 97},
+		"last few":              {`SELECT count(*) FROM items WHERE sku % 41 = 0 AND on_hand BETWEEN 1 AND 5`, 2000 / 41},
+		"others":                {`SELECT count(*) FROM items WHERE on_hand BETWEEN 400 AND 1400`, 2000 - 1 - 2000/97 - 2000/41},
+		"same on every machine": {`SELECT sum(on_hand)::int FROM items`, seedTotal},
+	} {
+		if got := s.number(t, check.query); got != check.want {
+			t.Errorf("%s: %d, want %d", name, got, check.want)
+		}
+	}
+}
+
+// seedTotal changes only when the seed does: shops on two machines must agree.
+const seedTotal = 1732599
+
+func TestSchemaRefusesWhatTheCodeMustNotDo(t *testing.T) {
+	s, _ := newStore(t)
+	done, gone := uuid.New(), uuid.New()
+	mustReserve(t, s, done, Line{1, 1})
+	mustSettle(t, s, done, Committed)
+	mustReserve(t, s, gone, Line{1, 1})
+	mustSettle(t, s, gone, Released)
+	for name, q := range map[string]string{
+		"oversold":              `UPDATE items SET reserved = on_hand + 1 WHERE sku = 1`,
+		"negative stock":        `UPDATE items SET on_hand = -1 WHERE sku = 97`,
+		"negative reserved":     `UPDATE items SET reserved = -1 WHERE sku = 1`,
+		"committed to released": `UPDATE reservations SET state = 'released' WHERE id = '` + done.String() + `'`,
+		"committed to held":     `UPDATE reservations SET state = 'held', settled_at = NULL WHERE id = '` + done.String() + `'`,
+		"released to committed": `UPDATE reservations SET state = 'committed' WHERE id = '` + gone.String() + `'`,
+		"released to held":      `UPDATE reservations SET state = 'held', settled_at = NULL WHERE id = '` + gone.String() + `'`,
+		"born committed":        `INSERT INTO reservations (id, state, expires_at, sweep_at, settled_at) VALUES (gen_random_uuid(), 'committed', now(), now(), now())`,
+		"unknown state":         `UPDATE reservations SET state = 'sold' WHERE id = '` + done.String() + `'`,
+		"ledger rewritten":      `UPDATE movements SET on_hand = 0`,
+		"ledger erased":         `DELETE FROM movements`,
+		"second commit":         `INSERT INTO movements (sku, kind, on_hand, reserved, order_id) VALUES (1, 'release', 0, -1, '` + done.String() + `')`,
+		"movement of nothing":   `INSERT INTO movements (sku, kind, on_hand, reserved) VALUES (1, 'receipt', 0, 0)`,
+		"reserve without order": `INSERT INTO movements (sku, kind, on_hand, reserved) VALUES (1, 'reserve', 0, 1)`,
+	} {
+		if _, err := s.db.Exec(t.Context(), q); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	s.mustBalance(t)
+}
+
+func mustReserve(t testing.TB, s *store, id uuid.UUID, lines ...Line) Reservation {
+	t.Helper()
+	r, err := s.Reserve(t.Context(), id, lines)
+	if err != nil {
+		t.Fatalf("reserve %v: %v", lines, err)
+	}
+	return r
+}
+
+func mustSettle(t testing.TB, s *store, id uuid.UUID, to State) Reservation {
+	t.Helper()
+	r, err := s.Settle(t.Context(), id, to)
+	if err != nil {
+		t.Fatalf("settle to %s: %v", to, err)
+	}
+	return r
+}
