@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -14,10 +16,10 @@ import (
 // DRAIN_DELAY and SHUTDOWN_TIMEOUT the whole stop fits into the 10 s docker grants.
 const stopTimeout = time.Second
 
-// life is a running service: its listeners and background goroutines.
+// life is a running service: its servers and background goroutines.
 type life struct {
 	*Service
-	public, internal *listener
+	public, internal *http.Server
 	failed           chan error // a listener broke
 
 	background sync.WaitGroup
@@ -25,25 +27,31 @@ type life struct {
 	endWorkers context.CancelFunc
 }
 
-// begin opens the ports and starts the background. ctx ends the start-up tasks; workers live until the drain ends them.
-func (s *Service) begin(ctx context.Context) (*life, error) {
-	l := &life{Service: s, failed: make(chan error, 2)}
-	var err error
-	if l.public, err = listen("PUBLIC_ADDR", s.base.PublicAddr, s.root, s.Log); err != nil {
-		return nil, err
-	}
-	if l.internal, err = listen("INTERNAL_ADDR", s.base.InternalAddr, s.internalHandler(), s.Log); err != nil {
-		return nil, errors.Join(err, l.public.Close())
-	}
-	s.Log.Info("listening", "public", l.public.Addr().String(), "internal", l.internal.Addr().String())
-	l.background.Go(func() { l.public.serve(l.failed) })
-	l.background.Go(func() { l.internal.serve(l.failed) })
+// live serves on the two listeners until ctx ends or one of them breaks, and then drains.
+func (s *Service) live(ctx context.Context, public, internal net.Listener) error {
+	l := &life{Service: s, failed: make(chan error, 2), public: newServer(s.root, s.Log), internal: newServer(s.internalHandler(), s.Log)}
+	s.Log.Info("listening", "public", public.Addr().String(), "internal", internal.Addr().String())
+	l.background.Go(func() { l.serve(l.public, public) })
+	l.background.Go(func() { l.serve(l.internal, internal) })
 
-	startup, endStartup := context.WithCancel(ctx)
-	workers, endWorkers := context.WithCancel(context.WithoutCancel(ctx))
-	l.endStartup, l.endWorkers = endStartup, endWorkers
+	var startup, workers context.Context
+	startup, l.endStartup = context.WithCancel(ctx)
+	workers, l.endWorkers = context.WithCancel(context.WithoutCancel(ctx)) // they end in the drain, later than ctx
 	l.background.Go(func() { l.start(startup, workers) })
-	return l, nil
+
+	select {
+	case <-ctx.Done():
+		return l.drain()
+	case err := <-l.failed:
+		return errors.Join(fmt.Errorf("listener: %w", err), l.drain())
+	}
+}
+
+// serve answers requests until the server is closed; any other end is reported.
+func (l *life) serve(server *http.Server, on net.Listener) {
+	if err := server.Serve(on); !errors.Is(err, http.ErrServerClosed) {
+		l.failed <- err
+	}
 }
 
 // start runs the start-up tasks in order, opens the gate, and then starts the workers.
@@ -57,10 +65,10 @@ func (l *life) start(ctx, workers context.Context) {
 		l.Log.Info("started", "task", t.name, "ms", milliseconds(time.Since(begin)))
 	}
 	l.health.started.Store(true)
-	l.health.waitingFor() // the first round of checks: logs "ready", or why not
 	for _, t := range l.workers {
 		l.background.Go(func() { _ = keepTrying(workers, l.Log, slog.LevelError, "worker failed", t) })
 	}
+	l.health.waitingFor() // the first round of checks: logs "ready", or why not
 }
 
 // drain ends the service so that no accepted request is lost. Its order is the point: clients and load balancers must have
@@ -72,19 +80,23 @@ func (l *life) drain() error {
 	time.Sleep(l.base.DrainDelay)
 	err := l.closePublic()
 	l.endWorkers()
-	err = errors.Join(err, l.internal.server.Close()) // metrics stayed readable until here
+	err = errors.Join(err, l.internal.Close()) // metrics stayed readable until here
 	err = errors.Join(err, l.waitBackground(), l.runStops())
-	l.Log.Info("stopped", "error", err)
-	return err
+	if err != nil {
+		l.Log.Warn("stopped", "error", err)
+		return err
+	}
+	l.Log.Info("stopped")
+	return nil
 }
 
 // closePublic takes no new connections, waits for the requests in flight, and cuts off those that take too long.
 func (l *life) closePublic() error {
 	ctx, cancel := context.WithTimeout(context.Background(), l.base.ShutdownTimeout)
 	defer cancel()
-	if err := l.public.server.Shutdown(ctx); err != nil {
+	if err := l.public.Shutdown(ctx); err != nil {
 		l.Log.Warn("cut off", "after", l.base.ShutdownTimeout.String())
-		return errors.Join(fmt.Errorf("requests still running after %v were cut off", l.base.ShutdownTimeout), l.public.server.Close())
+		return errors.Join(fmt.Errorf("requests still running after %v were cut off", l.base.ShutdownTimeout), l.public.Close())
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ const (
 )
 
 // Postgres makes a pool that connects when the database is there: a start-up task migrates the schema and opens MinConns
-// connections, retried until it works. The pool has metrics with the label db=name and is closed at the end of the stop.
+// connections, retried until it works; for a pool that is not Critical a background worker opens them. The pool has metrics
+// with the label db=name and is closed at the end of the stop.
 //
 // A query is ended by StatementTimeout, not by the context, if both are set well: a context that ends in mid-query costs the
 // connection (400 slow queries made 220 new connections that way, 8 with the timeout).
@@ -47,10 +48,13 @@ func (s *Service) Postgres(name string, url Secret, opt PostgresOptions) (*pgxpo
 	if opt.Migrations != nil {
 		s.Start(name+" migrations", func(ctx context.Context) error { return migrate(ctx, s.Log, cfg.ConnConfig, opt.Migrations) })
 	}
-	s.Start(name, func(ctx context.Context) error { return warm(ctx, pool, int(cfg.MinConns)) })
-	if opt.Critical {
-		s.Ready(name, pool.Ping)
+	warmUp := func(ctx context.Context) error { return warm(ctx, pool, int(cfg.MinConns)) }
+	if !opt.Critical { // a part that can be done without must not keep the service from starting
+		s.Go(name, warmUp)
+		return pool, nil
 	}
+	s.Start(name, warmUp)
+	s.Ready(name, pool.Ping)
 	return pool, nil
 }
 

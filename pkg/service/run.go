@@ -50,8 +50,8 @@ func parseArgs(args []string, name string) (string, error) {
 	}
 }
 
-// serve builds the service, opens its ports, and lives until ctx ends or a listener breaks.
-func serve(ctx context.Context, p Program, log *slog.Logger) (err error) {
+// serve builds the service, opens its ports, and lives until ctx ends.
+func serve(ctx context.Context, p Program, log *slog.Logger) error {
 	logConfig(log, p.Config)
 	s := newService(p, log)
 	if err := p.Build(s); err != nil {
@@ -60,14 +60,9 @@ func serve(ctx context.Context, p Program, log *slog.Logger) (err error) {
 	if err := s.http.prepare(s.root); err != nil {
 		return errors.Join(err, s.runStops())
 	}
-	life, err := s.begin(ctx)
+	public, internal, err := s.base.listen()
 	if err != nil {
 		return errors.Join(err, s.runStops())
 	}
-	select {
-	case <-ctx.Done():
-		return life.drain()
-	case err := <-life.failed:
-		return errors.Join(fmt.Errorf("listener: %w", err), life.drain())
-	}
+	return s.live(ctx, public, internal)
 }

@@ -35,26 +35,15 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// listener is one open port with its server.
-type listener struct {
-	net.Listener
-	server *http.Server
-}
-
-// listen opens the port; requests are accepted by the kernel from here on.
-func listen(key, addr string, h http.Handler, log *slog.Logger) (*listener, error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
+// listen opens both ports; the kernel takes connections from here on.
+func (b *Base) listen() (public, internal net.Listener, err error) {
+	if public, err = net.Listen("tcp", b.PublicAddr); err != nil {
+		return nil, nil, fmt.Errorf("PUBLIC_ADDR: %w", err)
 	}
-	return &listener{l, newServer(h, log)}, nil
-}
-
-// serve answers requests until the server is closed; any other end is reported.
-func (l *listener) serve(failed chan<- error) {
-	if err := l.server.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) {
-		failed <- err
+	if internal, err = net.Listen("tcp", b.InternalAddr); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("INTERNAL_ADDR: %w", err), public.Close())
 	}
+	return public, internal, nil
 }
 
 // internalHandler is what operators and Prometheus see. Its mux is our own: net/http/pprof also registers itself on the default
