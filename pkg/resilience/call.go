@@ -4,19 +4,36 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/sony/gobreaker/v2"
 )
 
-// Call runs fn under the policy of d.
-func Call[T any](ctx context.Context, d *Dependency, fn func(context.Context) (T, error)) (T, error) {
-	start := time.Now()
-	v, outcome, err := attempt(ctx, d, fn)
-	d.obs.OnCall(ctx, CallEvent{Dependency: d.name, Outcome: outcome, Duration: time.Since(start), Attempts: 1, Err: err})
-	return v, err
+// Call runs fn under the policy of d and returns what it returns. The layers stand in a fixed order, because most other orders
+// are bugs:
+//
+//	deadline   the caller's or Timeout.Total, the earlier; nothing is started that cannot finish
+//	retry      asks the budget before it sleeps, and never sleeps past the deadline
+//	bulkhead   outside the breaker: that we are full is not the dependency's failure
+//	breaker    outside the attempt, inside the retry: it sees every attempt
+//	attempt    one run of fn with a context of its own, canceled when fn returns
+//
+// fn runs on the caller's goroutine, must honour its context, and must be done with everything that hangs on it when it returns:
+// read an HTTP body inside fn.
+//
+// An error of fn comes back as it is, or wrapped: in *TimeoutError when time ran out, in *AttemptsError when there was more
+// than one attempt. A call that was not started, or not started again, is a *Rejected. A panic of fn counts as a failure
+// and goes on to the caller.
+func Call[T any](ctx context.Context, d *Dependency, fn func(context.Context) (T, error)) (v T, err error) {
+	c := newCall(ctx, d)
+	defer c.end(&err)
+	for {
+		v, err = attempt(&c, fn)
+		if err == nil || !c.again(err) {
+			return v, c.finalError(err)
+		}
+	}
 }
 
-// CallOr is Call with a fallback that hears why the call failed.
+// CallOr is Call with a fallback, which is outermost: it hears why the call failed, whatever layer said so, and its value is the
+// result. It should be cheap and local, for ctx may have no time left.
 func CallOr[T any](ctx context.Context, d *Dependency, fn func(context.Context) (T, error), fallback func(ctx context.Context, cause error) T) T {
 	v, err := Call(ctx, d, fn)
 	if err != nil {
@@ -25,63 +42,119 @@ func CallOr[T any](ctx context.Context, d *Dependency, fn func(context.Context) 
 	return v
 }
 
-// Do is Call without a value.
+// Do is Call for a function without a value.
 func Do(ctx context.Context, d *Dependency, fn func(context.Context) error) error {
 	_, err := Call(ctx, d, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) })
 	return err
 }
 
-func attempt[T any](ctx context.Context, d *Dependency, fn func(context.Context) (T, error)) (v T, outcome Outcome, err error) {
-	parent := ctx
-	if err := ctx.Err(); err != nil {
-		return v, OutcomeCanceled, err
-	}
-	if d.slots != nil {
-		select {
-		case d.slots <- struct{}{}:
-			defer func() { <-d.slots }()
-		default:
-			return v, OutcomeRejectedLimit, &Rejected{Dependency: d.name, Outcome: OutcomeRejectedLimit}
-		}
-	}
-	if d.breaker != nil {
-		done, berr := d.breaker.Allow()
-		if berr != nil {
-			o := OutcomeRejectedOpen
-			if errors.Is(berr, gobreaker.ErrTooManyRequests) {
-				o = OutcomeRejectedHalfOpen
-			}
-			return v, o, &Rejected{Dependency: d.name, Outcome: o, RetryAfter: d.cfg.Breaker.OpenFor}
-		}
-		outcome = OutcomeFailure
-		defer func() {
-			switch outcome {
-			case OutcomeFailure, OutcomeTimeout:
-				done(errors.New("failed"))
-			case OutcomeCanceled:
-				done(context.Canceled)
-			default:
-				done(nil)
-			}
-		}()
-	}
-	d.inFlight.Add(1)
-	defer d.inFlight.Add(-1)
-	start := time.Now()
-	ctx = d.obs.OnAttempt(ctx, d.name, 1)
-	if t := d.cfg.Timeout; t.Total > 0 {
-		if t.Attempt == 0 {
-			t.Attempt = t.Total
-		}
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.Attempt)
-		defer cancel()
-	}
-	v, err = fn(ctx)
-	outcome = d.cfg.Classify(err)
-	if err != nil && errors.Is(parent.Err(), context.Canceled) {
-		outcome = OutcomeCanceled
-	}
-	d.obs.OnAttemptDone(ctx, AttemptEvent{Dependency: d.name, Attempt: 1, Outcome: outcome, Duration: time.Since(start), Err: err})
-	return v, outcome, err
+// call is the state of one Call: it lives on the caller's stack.
+type call struct {
+	dep      *Dependency
+	ctx      context.Context
+	begun    time.Time
+	now      time.Time // the latest reading of the clock, one per stage
+	deadline time.Time // zero without one
+	attempts int       // started so far
+	outcome  Outcome   // of the call; of the latest attempt while it runs
+	final    error     // replaces the last error, if set
+	earlier  []error   // of attempts before the last, oldest first
 }
+
+func newCall(ctx context.Context, d *Dependency) call {
+	c := call{dep: d, ctx: ctx, begun: time.Now(), outcome: OutcomeFailure}
+	c.now = c.begun
+	c.deadline, _ = ctx.Deadline()
+	if total := d.cfg.Timeout.Total; total > 0 {
+		if own := c.begun.Add(total); c.deadline.IsZero() || own.Before(c.deadline) {
+			c.deadline = own
+		}
+	}
+	if d.budget != nil {
+		d.budget.deposit(c.begun)
+	}
+	return c
+}
+
+// left returns the time until the deadline; ok is false without one.
+func (c *call) left() (left time.Duration, ok bool) {
+	return c.deadline.Sub(c.now), !c.deadline.IsZero()
+}
+
+// again decides whether the attempt that ended with err is repeated, and sleeps until then. The order matters: first whether it makes
+// sense at all, then whether it can finish, then whether the budget allows it, and only then the pause. Each refusal keeps
+// the error it could not mend.
+func (c *call) again(err error) bool {
+	d := c.dep
+	if c.attempts == 0 || c.attempts > d.cfg.Retry.Max || !c.retryable(err) {
+		return false
+	}
+	pause := max(d.cfg.Retry.pause(c.attempts), retryAfter(err))
+	if left, ok := c.left(); ok && left < pause+d.cfg.Timeout.Min {
+		c.refuse(OutcomeRejectedDeadline, err)
+		return false
+	}
+	if !d.budget.withdraw(c.now) {
+		c.refuse(OutcomeRejectedBudget, err)
+		return false
+	}
+	c.earlier = append(c.earlier, err)
+	c.sleep(pause)
+	return true
+}
+
+// retryable tells whether the latest outcome may be mended by another attempt.
+func (c *call) retryable(err error) bool {
+	if c.ctx.Err() != nil || onlyOnce(c.ctx) {
+		return false
+	}
+	switch c.outcome {
+	case OutcomeSuccess, OutcomeSlow, OutcomeFailure, OutcomeTimeout:
+		return c.dep.cfg.Retry.When(err)
+	default: // canceled by the caller, or refused by a layer: trying again would only be refused again
+		return false
+	}
+}
+
+func (c *call) refuse(o Outcome, cause error) {
+	c.outcome = o
+	c.final = &Rejected{Dependency: c.dep.name, Outcome: o, RetryAfter: retryAfter(cause), Cause: c.joined(cause)}
+}
+
+func (c *call) sleep(pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.ctx.Done(): // the next attempt will notice
+	}
+	c.now = time.Now()
+}
+
+func (c *call) finalError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case c.final != nil:
+		return c.final
+	}
+	return c.joined(err)
+}
+
+// joined returns err together with the errors of the earlier attempts.
+func (c *call) joined(err error) error {
+	if len(c.earlier) == 0 {
+		return err
+	}
+	return &AttemptsError{Dependency: c.dep.name, Errs: append(c.earlier, err)}
+}
+
+// end reports the call. It runs deferred, so that a panic of fn is a call too.
+func (c *call) end(err *error) {
+	c.dep.obs.OnCall(c.ctx, CallEvent{
+		Dependency: c.dep.name, Outcome: c.outcome, Duration: c.now.Sub(c.begun), Attempts: c.attempts, Err: *err,
+	})
+}
+
+// isCanceled tells whether the caller has left, as opposed to having run out of time.
+func isCanceled(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }

@@ -1,98 +1,97 @@
-// Package resilience protects a caller from one remote thing it depends on.
 package resilience
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net/http"
-	"sync/atomic"
 	"time"
-
-	"github.com/sony/gobreaker/v2"
 )
 
-// Dependency is everything this process knows about one remote thing it calls. It is safe for concurrent use.
+// Dependency is everything this process knows about one remote thing it calls: how long to wait for it, how much of
+// this process it may occupy, when to leave it alone, whether to try again. Make one per remote thing with New, at start, and
+// share it: it is safe for concurrent use.
 type Dependency struct {
-	name     string
-	cfg      Config
-	obs      Observer
-	client   *http.Client
-	slots    chan struct{}
-	breaker  *gobreaker.TwoStepCircuitBreaker[struct{}]
-	state    atomic.Value
-	inFlight atomic.Int64
+	name    string
+	cfg     Config // with its defaults
+	obs     Observer
+	limiter *limiter
+	breaker *breaker // nil without one
+	budget  *budget  // nil without extra attempts
+	events  *events
+	client  *http.Client
+	full    *Rejected // what a full limiter says, made once
 }
 
-// State is a snapshot of a Dependency.
-type State struct {
-	Breaker  BreakerState `json:"breaker"`
-	InFlight int          `json:"in_flight"`
-	Limit    int          `json:"limit"`
-}
-
-// New makes a Dependency.
+// New makes the Dependency called name. The name appears in errors, logs and metric labels. cfg is validated as a whole; the
+// error joins every problem found. A nil obs observes nothing.
 func New(name string, cfg Config, obs Observer) (*Dependency, error) {
-	if name == "" {
-		return nil, errors.New("resilience: a dependency needs a name")
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(name); err != nil {
+		return nil, err
 	}
-	if obs == nil {
-		obs = NopObserver{}
+	d := &Dependency{
+		name:    name,
+		cfg:     cfg,
+		obs:     NopObserver{},
+		limiter: &limiter{limit: cfg.Bulkhead.Max},
+		full:    &Rejected{Dependency: name, Outcome: OutcomeRejectedLimit},
 	}
-	if cfg.Classify == nil {
-		cfg.Classify = DefaultClassify
+	if obs != nil {
+		d.obs = guard{obs}
 	}
-	d := &Dependency{name: name, cfg: cfg, obs: obs, client: newHTTPClient(cfg)}
-	d.state.Store(BreakerClosed)
-	if cfg.Bulkhead.Max > 0 {
-		d.slots = make(chan struct{}, cfg.Bulkhead.Max)
+	d.events = &events{obs: d.obs}
+	if cfg.Breaker.enabled() {
+		d.breaker = newBreaker(name, cfg, d.events)
 	}
-	if b := cfg.Breaker; b != (Breaker{}) {
-		names := map[gobreaker.State]BreakerState{gobreaker.StateClosed: BreakerClosed, gobreaker.StateOpen: BreakerOpen, gobreaker.StateHalfOpen: BreakerHalfOpen}
-		d.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
-			Name: name, MaxRequests: uint32(max(b.Probes, 1)), Interval: b.Window, BucketPeriod: b.Window / 10, Timeout: b.OpenFor,
-			ReadyToTrip: func(c gobreaker.Counts) bool {
-				n := c.TotalSuccesses + c.TotalFailures
-				return b.ConsecutiveFailures > 0 && int(c.ConsecutiveFailures) >= b.ConsecutiveFailures ||
-					b.FailureRatio > 0 && int(n) >= b.MinCalls && float64(c.TotalFailures) >= b.FailureRatio*float64(n)
-			},
-			OnStateChange: func(_ string, from, to gobreaker.State) {
-				d.state.Store(names[to])
-				go obs.OnTransition(TransitionEvent{Dependency: name, From: names[from], To: names[to], At: time.Now()})
-			},
-			IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
-		})
+	if cfg.Retry.Max > 0 {
+		d.budget = newBudget(cfg.Retry.BudgetRatio, cfg.Retry.BudgetFloor, time.Now())
 	}
+	d.client = newHTTPClient(d)
 	return d, nil
 }
 
 // Name returns the name given to New.
 func (d *Dependency) Name() string { return d.name }
 
-// Describe returns a readable table of the layers and their numbers.
-func (d *Dependency) Describe() string { return fmt.Sprintf("%s: %+v", d.name, d.cfg) }
-
-// State reads the present state. It changes nothing.
-func (d *Dependency) State() State {
-	return State{Breaker: d.state.Load().(BreakerState), InFlight: int(d.inFlight.Load()), Limit: d.cfg.Bulkhead.Max}
-}
-
-// HTTPClient returns the client to use inside Call.
+// HTTPClient returns the client to use inside Call, always the same one. It only decorates: the deadline, attempt number and
+// traceparent headers, and connections kept to the size of the bulkhead. Timeouts, retries and the breaker are
+// Call's; used outside Call it has none of them. It follows no redirects and never sends a request twice by itself.
 func (d *Dependency) HTTPClient() *http.Client { return d.client }
 
-// Close closes idle connections.
-func (d *Dependency) Close() { d.client.CloseIdleConnections() }
+// Close closes idle connections and ends the delivery of transitions to the observer. Calls remain possible.
+func (d *Dependency) Close() {
+	d.events.close()
+	d.client.CloseIdleConnections()
+}
 
-// DefaultClassify says what err means for the health of a dependency.
-func DefaultClassify(err error) Outcome {
-	if err == nil {
-		return OutcomeSuccess
+// State is a snapshot of a Dependency.
+type State struct {
+	Name       string        `json:"name"`
+	Breaker    BreakerState  `json:"breaker"`               // closed when there is none
+	RetryAfter time.Duration `json:"retry_after,omitempty"` // until an open breaker lets a probe pass, ns
+
+	// What the breaker's window holds.
+	Calls    int `json:"calls"`
+	Failures int `json:"failures"`
+	Slow     int `json:"slow"`
+
+	InFlight   int `json:"in_flight"`
+	Waiting    int `json:"waiting"`
+	Limit      int `json:"limit"`       // 0 means none
+	BudgetLeft int `json:"budget_left"` // extra attempts still allowed right now
+}
+
+// State reads the present state. It changes nothing: an open breaker whose time is over reads half_open, but only
+// the next call starts a probe.
+func (d *Dependency) State() State {
+	now := time.Now()
+	s := State{Name: d.name, Breaker: BreakerClosed}
+	s.InFlight, s.Waiting, s.Limit = d.limiter.read()
+	if d.breaker != nil {
+		var c counts
+		s.Breaker, s.RetryAfter, c = d.breaker.read(now)
+		s.Calls, s.Failures, s.Slow = c.calls, c.failures, c.slow
 	}
-	if status, ok := errors.AsType[*StatusError](err); ok && status.Status < 500 && status.Status != 429 && status.Status != 408 && status.Status != 425 {
-		return OutcomeSuccess
+	if d.budget != nil {
+		s.BudgetLeft = d.budget.left(now)
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return OutcomeTimeout
-	}
-	return OutcomeFailure
+	return s
 }

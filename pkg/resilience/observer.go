@@ -2,24 +2,35 @@ package resilience
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
-// BreakerState is a state of a breaker.
+// BreakerState is the state of a breaker, as it stands in metric labels.
 type BreakerState string
 
 // The three states.
 const (
-	BreakerClosed   BreakerState = "closed"
-	BreakerOpen     BreakerState = "open"
-	BreakerHalfOpen BreakerState = "half_open"
+	BreakerClosed   BreakerState = "closed"    // calls pass
+	BreakerOpen     BreakerState = "open"      // calls are refused
+	BreakerHalfOpen BreakerState = "half_open" // a few calls pass as probes
 )
 
-// Observer hears what happens to a dependency.
+// Observer hears everything that happens to a Dependency, outside every lock: it may call any method of it. Its methods run on
+// the goroutine of the call they are about and should be quick; they must be safe for concurrent use. A panic
+// in one of them is logged and harms nobody.
 type Observer interface {
+	// OnCall reports the end of a logical call, once each, whatever became of it. ctx is the caller's.
 	OnCall(ctx context.Context, e CallEvent)
+
+	// OnAttempt announces an attempt, 1 for the first, and returns the context it will run with: ctx, or one derived from
+	// it that carries a span. Refused attempts are not announced.
 	OnAttempt(ctx context.Context, dependency string, attempt int) context.Context
+
+	// OnAttemptDone reports the end of an attempt with its own context.
 	OnAttemptDone(ctx context.Context, e AttemptEvent)
+
+	// OnTransition reports changes of the breaker's state, one at a time and in order.
 	OnTransition(e TransitionEvent)
 }
 
@@ -27,32 +38,32 @@ type Observer interface {
 type CallEvent struct {
 	Dependency string
 	Outcome    Outcome
-	Duration   time.Duration
-	Attempts   int
-	Err        error
+	Duration   time.Duration // waiting and pauses included
+	Attempts   int           // started; 0 if the call was refused
+	Err        error         // what Call returned; a success has one too if it is an answer ("no such user")
 }
 
 // AttemptEvent is the end of one attempt.
 type AttemptEvent struct {
 	Dependency string
-	Attempt    int
+	Attempt    int // 1 for the first
 	Outcome    Outcome
 	Duration   time.Duration
-	Err        error
+	Err        error // nil after a panic
 }
 
-// TransitionEvent is a change of a breaker's state with the counts that caused it.
+// TransitionEvent is a change of a breaker's state, with the counts that caused it.
 type TransitionEvent struct {
 	Dependency string
 	From, To   BreakerState
 	At         time.Time
-	Reason     string
-	Calls      int // in the window
+	Reason     string // for people
+	Calls      int    // results in the window, or of the probes
 	Failures   int
 	Slow       int
 }
 
-// NopObserver ignores everything. Embed it to implement part of Observer.
+// NopObserver observes nothing. Embed it to implement a part of Observer.
 type NopObserver struct{}
 
 // OnCall does nothing.
@@ -66,3 +77,37 @@ func (NopObserver) OnAttemptDone(context.Context, AttemptEvent) {}
 
 // OnTransition does nothing.
 func (NopObserver) OnTransition(TransitionEvent) {}
+
+// guard keeps a panic of an observer away from the call it observes.
+type guard struct{ obs Observer }
+
+func (g guard) OnCall(ctx context.Context, e CallEvent) {
+	defer catch()
+	g.obs.OnCall(ctx, e)
+}
+
+func (g guard) OnAttempt(ctx context.Context, dependency string, attempt int) (derived context.Context) {
+	defer func() {
+		if derived == nil {
+			derived = ctx
+		}
+	}()
+	defer catch()
+	return g.obs.OnAttempt(ctx, dependency, attempt)
+}
+
+func (g guard) OnAttemptDone(ctx context.Context, e AttemptEvent) {
+	defer catch()
+	g.obs.OnAttemptDone(ctx, e)
+}
+
+func (g guard) OnTransition(e TransitionEvent) {
+	defer catch()
+	g.obs.OnTransition(e)
+}
+
+func catch() {
+	if p := recover(); p != nil {
+		slog.Error("resilience: an observer panicked", "panic", p)
+	}
+}

@@ -5,37 +5,30 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 )
 
-// Trace is a W3C trace context (traceparent, version 00).
+// HeaderTraceparent carries a Trace (W3C Trace Context, level 1).
+const HeaderTraceparent = "Traceparent"
+
+// Trace names a request across all services it touches.
 type Trace struct {
-	ID    [16]byte
-	Span  [8]byte
-	Flags byte
+	ID    [16]byte // of the whole request
+	Span  [8]byte  // of one step of it
+	Flags byte     // 1: sampled
 }
 
-var errTraceparent = errors.New("malformed traceparent")
+var errTraceparent = errors.New("not a traceparent of version 00")
 
-// ParseTraceparent reads a traceparent header. It accepts version 00 in lower case with ids that are not all zero.
+// ParseTraceparent reads a traceparent header: version 00, lower case, ids that are not all zero. On an error start a new trace;
+// a request never fails for its trace.
 func ParseTraceparent(s string) (Trace, error) {
 	var t Trace
 	if len(s) != 55 || s[:3] != "00-" || s[35] != '-' || s[52] != '-' {
 		return Trace{}, errTraceparent
 	}
 	var flags [1]byte
-	for _, f := range []struct {
-		dst []byte
-		src string
-	}{{t.ID[:], s[3:35]}, {t.Span[:], s[36:52]}, {flags[:], s[53:]}} {
-		for i := range len(f.src) {
-			if c := f.src[i]; c >= 'A' && c <= 'F' {
-				return Trace{}, errTraceparent
-			}
-		}
-		if _, err := hex.Decode(f.dst, []byte(f.src)); err != nil {
-			return Trace{}, errTraceparent
-		}
+	if !unhex(t.ID[:], s[3:35]) || !unhex(t.Span[:], s[36:52]) || !unhex(flags[:], s[53:]) {
+		return Trace{}, errTraceparent
 	}
 	if t.ID == [16]byte{} || t.Span == [8]byte{} {
 		return Trace{}, errTraceparent
@@ -44,22 +37,40 @@ func ParseTraceparent(s string) (Trace, error) {
 	return t, nil
 }
 
+// unhex decodes lower-case hex, the only one the standard allows.
+func unhex(dst []byte, src string) bool {
+	for _, c := range []byte(src) {
+		if c >= 'A' && c <= 'F' {
+			return false
+		}
+	}
+	_, err := hex.Decode(dst, []byte(src))
+	return err == nil
+}
+
 // NewTrace starts a trace with random ids, sampled.
 func NewTrace() Trace {
 	t := Trace{Flags: 1}
-	rand.Read(t.ID[:])
-	rand.Read(t.Span[:])
-	return t
+	rand.Read(t.ID[:]) // never fails (since Go 1.24)
+	return t.Child()
 }
 
-// Child returns the same trace with a new span id.
+// Child returns the same trace with a span of its own.
 func (t Trace) Child() Trace {
 	rand.Read(t.Span[:])
 	return t
 }
 
 // String formats t as a traceparent header.
-func (t Trace) String() string { return fmt.Sprintf("00-%x-%x-%02x", t.ID, t.Span, t.Flags) }
+func (t Trace) String() string {
+	b := make([]byte, 0, 55)
+	b = append(b, "00-"...)
+	b = hex.AppendEncode(b, t.ID[:])
+	b = append(b, '-')
+	b = hex.AppendEncode(b, t.Span[:])
+	b = append(b, '-')
+	return string(hex.AppendEncode(b, []byte{t.Flags}))
+}
 
 type traceKey struct{}
 
@@ -68,8 +79,16 @@ func ContextWithTrace(ctx context.Context, t Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, t)
 }
 
-// TraceFromContext returns the trace ctx carries.
+// TraceFromContext returns the trace that ctx carries.
 func TraceFromContext(ctx context.Context) (Trace, bool) {
 	t, ok := ctx.Value(traceKey{}).(Trace)
 	return t, ok
+}
+
+// spanFor returns the span of one outgoing request. Each attempt has its own, so that retries can be told apart.
+func spanFor(ctx context.Context) Trace {
+	if t, ok := TraceFromContext(ctx); ok {
+		return t.Child()
+	}
+	return NewTrace()
 }

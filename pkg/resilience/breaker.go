@@ -1,0 +1,245 @@
+package resilience
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// breaker is a circuit breaker (article 1, "Circuit Breaker"). The state machine is gobreaker's two-step one: who may pass, which
+// results still count after the state has changed, when half-open ends. Judging the results is done here, because
+// gobreaker books a result under the time its call began (an outage slower than its window is never seen), knows no slow calls, and
+// has no way out of half-open when a probe never reports.
+//
+// One lock guards both, so that state, counts and the order of events cannot disagree; it is never held while foreign code runs.
+type breaker struct {
+	name   string
+	cfg    Breaker
+	lease  time.Duration // how long a probe may take before it counts as failed
+	events *events
+
+	mu        sync.Mutex
+	machine   *gobreaker.TwoStepCircuitBreaker[struct{}]
+	state     BreakerState
+	episode   uint64    // grows with each change of state; results of an older one have no vote
+	openUntil time.Time // while open
+	now       time.Time // of the operation in progress, for changed
+	reason    string    // why the operation in progress may change the state
+	window    window
+	run       failureRun
+	probes    []ticket
+	lastID    uint64
+	rejection *Rejected
+}
+
+// ticket is the right to make one call; it is handed back with the call's outcome.
+type ticket struct {
+	id      uint64
+	episode uint64
+	begun   time.Time
+	done    func(error)
+}
+
+// What is told to gobreaker. In the closed state every result is reported as bad, because only then does it ask
+// readyToTrip, and a success can be the result that completes MinCalls.
+var (
+	errBad     = errors.New("counts against the dependency")
+	errNeutral = errors.New("says nothing about the dependency")
+)
+
+func newBreaker(name string, cfg Config, q *events) *breaker {
+	b := &breaker{
+		name: name, cfg: cfg.Breaker, events: q, state: BreakerClosed,
+		// Twice an attempt's time, because a body that honours its context is back by then; at least a second, so that a
+		// stalled machine does not condemn a healthy dependency.
+		lease:  max(2*cfg.Timeout.Attempt, time.Second),
+		window: newWindow(cfg.Breaker.Window, time.Now()),
+		probes: make([]ticket, 0, cfg.Breaker.Probes),
+	}
+	if cfg.Timeout.Attempt == 0 {
+		b.lease = max(b.lease, b.cfg.OpenFor)
+	}
+	b.machine = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+		MaxRequests:   uint32(b.cfg.Successes),
+		Timeout:       1, // the open period is ours (openUntil): jittered anew each time
+		ReadyToTrip:   func(gobreaker.Counts) bool { return b.reason != "" },
+		OnStateChange: func(_ string, _, to gobreaker.State) { b.changed(to) },
+		IsExcluded:    func(err error) bool { return err == errNeutral },
+	})
+	return b
+}
+
+// allow asks for a ticket. The error is a *Rejected.
+func (b *breaker) allow(now time.Time) (ticket, error) {
+	b.mu.Lock()
+	t, rejection := b.admit(now)
+	b.mu.Unlock()
+	b.events.deliver()
+	if rejection != nil {
+		return ticket{}, rejection
+	}
+	return t, nil
+}
+
+func (b *breaker) admit(now time.Time) (ticket, *Rejected) {
+	b.now = now
+	if b.state == BreakerHalfOpen {
+		b.expireProbe(now)
+	}
+	if b.state == BreakerOpen && now.Before(b.openUntil) {
+		return ticket{}, b.reject(OutcomeRejectedOpen, b.openUntil.Sub(now))
+	}
+	if b.state == BreakerHalfOpen && len(b.probes) >= b.cfg.Probes {
+		return ticket{}, b.reject(OutcomeRejectedHalfOpen, b.probes[0].begun.Add(b.lease).Sub(now))
+	}
+	b.reason = "open time is over"
+	done, err := b.machine.Allow()
+	if err != nil { // as many probes as Successes are out or have answered
+		return ticket{}, b.reject(OutcomeRejectedHalfOpen, b.lease)
+	}
+	b.lastID++
+	t := ticket{id: b.lastID, episode: b.episode, begun: now, done: done}
+	if b.state == BreakerHalfOpen {
+		b.probes = append(b.probes, t)
+	}
+	return t, nil
+}
+
+// expireProbe ends a half-open state whose oldest probe has hung for longer than its lease: it counts as failed, and what it may
+// say later is of an older episode. This is done when somebody asks, so a breaker nobody uses needs no timer.
+func (b *breaker) expireProbe(now time.Time) {
+	if len(b.probes) > 0 && now.Sub(b.probes[0].begun) >= b.lease {
+		b.reason = "a probe has hung"
+		b.window.at(now).calls++
+		b.window.at(now).failures++
+		b.probes[0].done(errBad)
+	}
+}
+
+// reject returns the error of a refused call. While the breaker is open, thousands of calls a second may get it, so
+// one is shared until its RetryAfter is off by more than a tenth of a second.
+func (b *breaker) reject(o Outcome, retryAfter time.Duration) *Rejected {
+	const tolerance = 100 * time.Millisecond
+	r := b.rejection
+	if r == nil || r.Outcome != o || retryAfter > r.RetryAfter || r.RetryAfter-retryAfter > tolerance {
+		r = &Rejected{Dependency: b.name, Outcome: o, RetryAfter: retryAfter}
+		b.rejection = r
+	}
+	return r
+}
+
+// report hands a ticket back with what became of its call.
+func (b *breaker) report(t ticket, o Outcome, took time.Duration, now time.Time) {
+	b.mu.Lock()
+	if t.episode == b.episode {
+		b.book(t, o, took, now)
+	}
+	b.mu.Unlock()
+	b.events.deliver()
+}
+
+func (b *breaker) book(t ticket, o Outcome, took time.Duration, now time.Time) {
+	b.now, b.reason = now, ""
+	b.probes = slices.DeleteFunc(b.probes, func(p ticket) bool { return p.id == t.id })
+	bad := o == OutcomeFailure || o == OutcomeTimeout
+	slow := o == OutcomeSlow || b.cfg.SlowAfter > 0 && took >= b.cfg.SlowAfter
+	if !bad && o != OutcomeSuccess && o != OutcomeSlow {
+		t.done(errNeutral)
+		return
+	}
+
+	c := b.window.at(now)
+	c.calls++
+	if bad {
+		c.failures++
+	}
+	if slow {
+		c.slow++
+	}
+	if b.state == BreakerHalfOpen {
+		b.bookProbe(t, bad, slow)
+		return
+	}
+	b.run.add(bad, t.begun, now)
+	b.reason = b.verdict(now)
+	t.done(errBad)
+}
+
+func (b *breaker) bookProbe(t ticket, bad, slow bool) {
+	switch {
+	case bad:
+		b.reason = "a probe failed"
+		t.done(errBad)
+	case slow && b.cfg.SlowRatio > 0:
+		b.reason = "a probe was slow"
+		t.done(errBad)
+	default:
+		b.reason = "probes succeeded"
+		t.done(nil)
+	}
+}
+
+// verdict says why the closed breaker should open now, or "".
+func (b *breaker) verdict(now time.Time) string {
+	if b.cfg.ConsecutiveFailures > 0 && b.run.n >= b.cfg.ConsecutiveFailures && now.Sub(b.run.firstEnd) >= runSpan {
+		return "consecutive failures"
+	}
+	c := b.window.sum(now)
+	atLeast := func(n int, ratio float64) bool {
+		return ratio > 0 && c.calls >= b.cfg.MinCalls && float64(n) >= ratio*float64(c.calls)
+	}
+	switch {
+	case atLeast(c.failures, b.cfg.FailureRatio):
+		return "failure ratio"
+	case atLeast(c.slow, b.cfg.SlowRatio):
+		return "slow ratio"
+	}
+	return ""
+}
+
+// changed is called by gobreaker, under both locks, when the state changes.
+func (b *breaker) changed(to gobreaker.State) {
+	from := b.state
+	switch to {
+	case gobreaker.StateOpen:
+		b.openUntil = b.now.Add(jitterDown(b.cfg.OpenFor)) // before the state says open, or the next call would be a probe
+		b.state = BreakerOpen
+	case gobreaker.StateHalfOpen:
+		b.state = BreakerHalfOpen
+	default:
+		b.state = BreakerClosed
+	}
+	c := b.window.sum(b.now)
+	b.events.add(TransitionEvent{
+		Dependency: b.name, From: from, To: b.state, At: b.now, Reason: b.reason,
+		Calls: c.calls, Failures: c.failures, Slow: c.slow,
+	})
+	b.episode++
+	b.window.reset()
+	b.run = failureRun{}
+	b.probes = b.probes[:0]
+}
+
+// read returns the state a call would meet at now and, when open, how long it stays so. It changes nothing: a scrape of the
+// metrics must not start a probe.
+func (b *breaker) read(now time.Time) (state BreakerState, openFor time.Duration, c counts) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	state = b.state
+	if state == BreakerOpen {
+		openFor = b.openUntil.Sub(now)
+		if openFor <= 0 {
+			state, openFor = BreakerHalfOpen, 0
+		}
+	}
+	return state, openFor, b.window.sum(now)
+}
+
+// jitterDown shortens d by up to 20 %, so that the replicas of a service do not all probe in the same instant.
+func jitterDown(d time.Duration) time.Duration {
+	return d - time.Duration(rand.Int64N(int64(d)/5+1))
+}

@@ -1,0 +1,82 @@
+// Package resilience keeps a program on its feet when something it depends on is slow, broken or gone.
+//
+// # The idea
+//
+// A service is rarely taken down by its own bugs. It is taken down by waiting: a dependency that answered in 10 ms takes five
+// seconds, the goroutines, connections and memory of every request pile up behind it, and soon the pages that never
+// needed it are gone too. Nothing has failed; there is not even an error to see. All the patterns here limit one thing, how much
+// of us one dependency may take: how long (deadline), how much at once (bulkhead), how often in vain (breaker, retry budget).
+//
+// A [Dependency] is everything a process knows about one remote thing it calls. It is made once, from one [Config] that reads
+// like a table and is validated as a whole:
+//
+//	recs, err := resilience.New("recommendations", resilience.Config{
+//		Timeout:  resilience.Timeout{Total: 120 * time.Millisecond},
+//		Bulkhead: resilience.Bulkhead{Max: 50},
+//		Breaker: resilience.Breaker{
+//			FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 100 * time.Millisecond,
+//			MinCalls: 20, Window: 10 * time.Second,
+//			ConsecutiveFailures: 5, OpenFor: 30 * time.Second,
+//		},
+//	}, observer)
+//
+// and used in one line wherever it is called:
+//
+//	list, err := resilience.Call(ctx, recs, fetch)             // fetch is a func(context.Context) ([]Item, error)
+//	list := resilience.CallOr(ctx, recs, fetch, bestSellers)   // bestSellers hears why, and always has an answer
+//
+// Every layer can be left out, by leaving its part of the Config at zero; a Dependency with a Breaker alone is a breaker.
+//
+// # The order
+//
+// The layers always stand in the same order. It is not configurable, because most other orders are bugs:
+//
+//	Call
+//	 └ deadline        the caller's remaining time or Timeout.Total, the earlier; nothing is started that cannot finish
+//	   └ retry         asks a shared budget before it sleeps; never sleeps past the deadline; keeps the cause
+//	     └ bulkhead    outside the breaker: that we are full is not their failure
+//	       └ breaker   inside the retry: it sees every attempt, and its refusals are never retried
+//	         └ attempt a context of its own: Timeout.Attempt or what is left, the earlier
+//
+// fn always runs on the goroutine of its caller. Go cannot abandon a function that ignores its context, and pretending to (by
+// leaving it behind on another goroutine) would only hide what still runs. So the slot is held, and Call returns, when fn does.
+//
+// # What counts as what
+//
+// Every call and every attempt ends in exactly one [Outcome] of a closed set; the words are the same in code, events, logs and
+// metric labels. Only OutcomeFailure, OutcomeTimeout and OutcomeSlow can open a breaker. That a caller has left, that our
+// own bulkhead is full, or that a dependency further down was not called, says nothing about this dependency's health.
+// A timeout does, the caller's too: a dependency that hangs must not hide behind impatient callers.
+//
+// Whatever a layer refuses is a [*Rejected]: it names the layer, and when to try again. [Config].Classify decides which errors of fn are
+// answers and which are failures, and starts from [DefaultClassify].
+//
+// # Over the network
+//
+// [Dependency.HTTPClient] carries the deadline, the attempt's number and the trace to the next hop in headers, and [CheckResponse]
+// turns a status into an error that all layers understand:
+//
+//	func (c *client) fetch(ctx context.Context) ([]Item, error) {
+//		req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+//		if err != nil {
+//			return nil, err
+//		}
+//		resp, err := c.dep.HTTPClient().Do(req)
+//		if err != nil {
+//			return nil, err
+//		}
+//		defer resp.Body.Close()
+//		if err := resilience.CheckResponse(resp); err != nil {
+//			return nil, err
+//		}
+//		...read the whole body here: when fn returns, its context ends, and the body with it
+//	}
+//
+// # Seeing it
+//
+// An [Observer] hears of every call, attempt and change of state, outside every lock. [Dependency.State] is a pure read.
+// [Dependency.Describe] prints the composed layers and their numbers; log it at start.
+//
+// The patterns follow two articles, "Building Resilient Distributed Systems with Go" (article 1 in the comments) and "Advanced Design
+// Principles" (article 2), and what people have reported about the libraries of this field.
+package resilience
