@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// store is this service's Postgres: the pool, and the policy under which it is asked.
+type store struct {
+	pool     *pgxpool.Pool
+	postgres *resilience.Dependency
+}
+
+func newStore(s *service.Service, cfg *Config) (*store, error) {
+	pool, err := s.Postgres("postgres", cfg.DatabaseURL, service.PostgresOptions{
+		MaxConns:         cfg.MaxConns,
+		MinConns:         2,
+		StatementTimeout: cfg.StatementTimeout,
+		Migrations:       migrations,
+		Critical:         true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	total := cfg.StatementTimeout + 200*time.Millisecond // statement_timeout speaks first, which keeps the connection
+	postgres, err := s.Dependency("postgres", resilience.Config{
+		Timeout:  resilience.Timeout{Total: total},
+		Bulkhead: resilience.Bulkhead{Max: cfg.MaxConns - 1, MaxWait: 20 * time.Millisecond},
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 100 * time.Millisecond, MinCalls: 20, Window: 10 * total,
+			ConsecutiveFailures: 5, OpenFor: cfg.PostgresOpenFor, Probes: 1},
+		Classify: classify,
+	})
+	return &store{pool: pool, postgres: postgres}, err
+}
+
+// classify says what an error of Postgres tells about its health: a value or a row it refused (SQLSTATE 22, 23) is an answer.
+func classify(err error) resilience.Outcome {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return resilience.DefaultClassify(err)
+	}
+	switch {
+	case refused.Code == "57014":
+		return resilience.OutcomeTimeout
+	case refused.Code[:2] == "22", refused.Code[:2] == "23":
+		return resilience.OutcomeSuccess
+	}
+	return resilience.OutcomeFailure
+}
+
+// query runs one statement and collects its rows.
+func query[T any](ctx context.Context, s *store, row pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	return resilience.Call(ctx, s.postgres, func(ctx context.Context) ([]T, error) {
+		rows, err := s.pool.Query(ctx, sql, args...)
+		if err != nil {
+			return nil, err
+		}
+		return pgx.CollectRows(rows, row)
+	})
+}
