@@ -11,15 +11,15 @@ import (
 // dependencyCollector reads breakers and bulkheads when it is scraped. A gauge set by the last event would be stale: an open
 // breaker becomes half-open by the passing of time, which is no event.
 type dependencyCollector struct {
-	state, active, limit *prometheus.Desc
+	state, active, limit, tokens *prometheus.Desc
 
 	mu      sync.Mutex
 	watched []watched
 }
 
 type watched struct {
-	dependency *resilience.Dependency
-	hasBreaker bool
+	dependency            *resilience.Dependency
+	hasBreaker, hasBudget bool
 }
 
 func newDependencyCollector() *dependencyCollector {
@@ -30,6 +30,7 @@ func newDependencyCollector() *dependencyCollector {
 		state:  desc("circuit_breaker_state", "1 for the state the breaker is in, 0 for the others.", "state"),
 		active: desc("bulkhead_active_calls", "Attempts in flight now."),
 		limit:  desc("bulkhead_max_concurrent", "Most attempts that may be in flight."),
+		tokens: desc("retry_budget_tokens", "Extra attempts still allowed now."),
 	}
 }
 
@@ -44,6 +45,7 @@ func (c *dependencyCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.state
 	ch <- c.active
 	ch <- c.limit
+	ch <- c.tokens
 }
 
 // Collect implements prometheus.Collector.
@@ -68,6 +70,9 @@ func (c *dependencyCollector) collect(ch chan<- prometheus.Metric, w watched) {
 	if state.Limit > 0 {
 		gauge(c.active, float64(state.InFlight))
 		gauge(c.limit, float64(state.Limit))
+	}
+	if w.hasBudget {
+		gauge(c.tokens, float64(state.BudgetLeft))
 	}
 }
 

@@ -38,7 +38,7 @@ func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
 
 // watch shows the dependency's present state in every scrape from now on.
 func (m *dependencyMetrics) watch(d *resilience.Dependency, cfg resilience.Config) {
-	m.state.add(watched{d, cfg.Breaker != (resilience.Breaker{})})
+	m.state.add(watched{d, cfg.Breaker != (resilience.Breaker{}), cfg.Retry.Max > 0})
 }
 
 // dependencySeries are one dependency's children, looked up once: a call then costs no map access and every series is there

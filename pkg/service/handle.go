@@ -36,6 +36,9 @@ func Handle(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFu
 		if answerBegan(w) {
 			panic(http.ErrAbortHandler)
 		}
+		if resilience.Final(err) { // retried here or further down: callers must not multiply that
+			w.Header().Set(resilience.HeaderDoNotRetry, "1")
+		}
 		WriteProblem(w, r, p)
 	}
 }

@@ -76,13 +76,19 @@ func load(cfg Configurable, getenv func(string) string) error {
 func (k knob) try(cfg Configurable, text string) error {
 	var bad env.ParseError
 	if err := parse(copyOf(cfg), map[string]string{k.key: text}); errors.As(err, &bad) {
-		return fmt.Errorf("%s: cannot use %q (%s): %w", k.key, shown(text), k.unit, bad.Err)
+		reason := strings.ReplaceAll(bad.Err.Error(), text, shown(text)) // it quotes the value
+		return fmt.Errorf("%s: cannot use %q (%s): %s", k.key, shown(text), k.unit, reason)
 	}
 	return nil
 }
 
 // parse sets what environment names; the rest keeps a value given in code, else its default.
 func parse(cfg any, environment map[string]string) error {
+	for _, k := range knobsOf(cfg) {
+		if _, set := environment[k.key]; set {
+			k.value.SetZero() // or the library's option below would let a value given in code win over the environment, too
+		}
+	}
 	return env.ParseWithOptions(cfg, env.Options{Environment: environment, SetDefaultsForZeroValuesOnly: true})
 }
 

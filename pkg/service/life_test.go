@@ -96,7 +96,7 @@ func TestDrainLosesNothing(t *testing.T) {
 	var d diary
 	build := func(s *Service) {
 		s.base.DrainDelay, s.base.ShutdownTimeout = 5*time.Second, 10*time.Second
-		s.Router.With(Timeout(9 * time.Second)).Get("/slow", func(w http.ResponseWriter, r *http.Request) {
+		s.Router.With(Timeout(9*time.Second)).Get("/slow", func(w http.ResponseWriter, r *http.Request) {
 			time.Sleep(8 * time.Second)
 			d.note("request done")
 		})

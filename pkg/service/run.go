@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 )
 
 // Run is a service's whole life, from its arguments (os.Args) to the end of its drain. It returns when ctx ends and everything
@@ -46,7 +47,7 @@ func parseArgs(args []string, name string) (string, error) {
 	case len(rest) == 1 && rest[0] == "healthcheck":
 		return rest[0], nil
 	default:
-		return "", fmt.Errorf("%s: unknown command %q; the only one is healthcheck, -h tells more", name, rest)
+		return "", fmt.Errorf("%s: unknown command %q; the only one is healthcheck, -h tells more", name, strings.Join(rest, " "))
 	}
 }
 
