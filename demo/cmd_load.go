@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -33,11 +32,8 @@ type loadOptions struct {
 
 func runLoad(ctx context.Context, env environment, args []string) error {
 	opt, err := parseLoad(env, args)
-	if errors.Is(err, errHelp) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return help(err)
 	}
 	finish := narrate(env.stdout, &opt)
 	summary, err := load.Run(ctx, opt.Config)

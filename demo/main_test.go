@@ -51,6 +51,11 @@ func TestMistakesNameTheWayOut(t *testing.T) {
 		{"load -mix steal=1", "there are browse, search, product"},
 		{"load -rate 0", "between 1 and 2000"},
 		{"load -target http://shop.example.com", "-i-own-this-host"},
+		{"fault", "demo fault latency -edge redis"},
+		{"fault hang", "demo faults lists both"},
+		{"fault hang -edge redis -toxiproxy http://127.0.0.1:1", "connection refused"},
+		{"mend everything", `"everything"`},
+		{"mend -toxiproxy http://127.0.0.1:1", "connection refused"},
 	} {
 		out, err := demo(t, strings.Fields(c.args)...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

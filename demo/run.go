@@ -25,6 +25,10 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"load", "sends visitors to the shop at a steady rate and says what they got", runLoad},
+		{"faults", "lists the faults there are, and what is broken now", runFaults},
+		{"fault", "breaks an edge of the shop for a while", runFault},
+		{"mend", "ends all faults at once", runMend},
+		{"janitor", "ends every fault whose time is over", runJanitor},
 	}
 }
 
@@ -75,6 +79,14 @@ func parse(env environment, fs *flag.FlagSet, intro string, args []string) error
 		return fmt.Errorf("%q is one word too many (demo %s -h explains)", fs.Arg(0), fs.Name())
 	}
 	return nil
+}
+
+// help turns errHelp into success: nothing went wrong, and there is nothing more to do.
+func help(err error) error {
+	if errors.Is(err, errHelp) {
+		return nil
+	}
+	return err
 }
 
 // isTerminal reports whether a person is watching: a terminal gets lines to read, a pipe or a container's log does not.
