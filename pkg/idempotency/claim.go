@@ -63,7 +63,7 @@ func (s *Store) claim(ctx context.Context, req Request) (*Claim, *Answer, Result
 		case claim != nil:
 			return claim, nil, ResultTakenOver, nil
 		case rec.Fingerprint != req.Fingerprint: // before its state: whoever guesses a key learns nothing else
-			return nil, nil, ResultMismatch, keyReused()
+			return nil, nil, ResultMismatch, Reused()
 		case rec.Done:
 			s.remember(ctx, req.Scope, req.Key, rec.Fingerprint, rec.Answer)
 			return nil, &rec.Answer, ResultReplayed, nil

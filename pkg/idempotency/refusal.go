@@ -47,8 +47,9 @@ func keyInvalid(detail string) *Refusal {
 	return &Refusal{Name: KeyInvalid, Status: 400, Detail: detail}
 }
 
-// keyReused does not say what differed: the caller may be guessing somebody's request.
-func keyReused() *Refusal {
+// Reused is the refusal of a key that was used with a different request. It does not say what differed: the caller may be
+// guessing somebody's request.
+func Reused() *Refusal {
 	return &Refusal{Name: KeyReused, Status: 422, Detail: "This key was used with a different request. Use a new key for a new intent."}
 }
 

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"watertight.example/pkg/idempotency"
+	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
+)
+
+// placing is the story of this service. An order is placed in four steps, and a crash between any two of them leaves something
+// that a retry, the completer or inventory's sweeper brings to the same end:
+//
+//	claim    the key is ours for the lease; a repetition gets its stored answer here and goes no further
+//	quote    the customer is charged what the quote promised, or the order is refused
+//	reserve  inventory holds the stock under the order's id: doing it twice is doing it once
+//	finish   key, order, lines and events in one transaction: from here on the order exists, and the answer is fixed
+//
+// The claim comes before the quote is looked at, because a repetition must neither depend on pricing nor be refused for a quote
+// that expired after the order was placed. No database transaction is open while another service is asked.
+type placing struct {
+	keys      *idempotency.Store
+	store     *store
+	pricing   *pricing
+	inventory *inventory
+	work      time.Duration // for quote and reservation
+	placed    func()        // wakes the relay
+	metrics   *metrics
+	log       *slog.Logger
+}
+
+// placement is one customer's wish, as it is stored with the claim.
+type placement struct {
+	Customer string `json:"customer"`
+	basket
+}
+
+// route scopes the keys, together with the customer.
+const route = "POST /orders"
+
+// place claims the key and carries the order out; errors are final or tell when to repeat the request.
+func (p *placing) place(ctx context.Context, key string, in placement) (idempotency.Answer, error) {
+	fingerprint, err := idempotency.FingerprintOf(http.MethodPost, "/orders", nil, in.basket)
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	payload, err := json.Marshal(in)
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	type claimed struct {
+		claim  *idempotency.Claim
+		replay *idempotency.Answer
+	}
+	c, err := resilience.Call(ctx, p.store.postgres, func(ctx context.Context) (c claimed, err error) {
+		c.claim, c.replay, err = p.keys.Claim(ctx, idempotency.Request{
+			Scope: idempotency.Scope(route, in.Customer), Key: key, Fingerprint: fingerprint, Payload: payload})
+		return c, err
+	})
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	if c.replay != nil {
+		return *c.replay, nil
+	}
+	return p.carryOut(ctx, c.claim, in)
+}
+
+// carryOut brings a claimed order to its answer, for the request or for the completer. It outlives the client: half-done
+// work is the only way to an order nobody knows of.
+func (p *placing) carryOut(ctx context.Context, claim *idempotency.Claim, in placement) (idempotency.Answer, error) {
+	ctx, cancel := idempotency.Detach(ctx, p.work)
+	defer cancel()
+	answer, err := p.attempt(ctx, claim, in)
+	if errors.Is(err, errReleased) || violates(err, oneOrderPerID) {
+		// The sweeper ended this id while its owner was away. The intent stands: the same again, once, under a fresh one.
+		fresh, renewErr := p.keys.Renew(ctx, claim)
+		if renewErr != nil {
+			return answer, p.giveUp(ctx, claim, renewErr)
+		}
+		answer, err = p.attempt(ctx, fresh, in)
+	}
+	if err != nil {
+		return answer, p.giveUp(ctx, claim, err)
+	}
+	return answer, nil
+}
+
+func (p *placing) attempt(ctx context.Context, claim *idempotency.Claim, in placement) (idempotency.Answer, error) {
+	order, err := p.prepare(ctx, claim, in)
+	if refusal, final := refusalOf(err); final {
+		return p.refuse(ctx, claim, refusal)
+	}
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	answer, err := created(order)
+	if err != nil {
+		return answer, err
+	}
+	err = p.keys.Finish(ctx, claim, answer, func(tx *pgx.Batch) { queueOrder(tx, claim, in, order) })
+	if violates(err, oneOrderPerKey) { // the stock just held goes back by the sweeper, on the evidence that no such order exists
+		answer, _, err = p.recall(ctx, claim)
+		return answer, err
+	}
+	if err == nil {
+		p.metrics.outcome(outcomeConfirmed)
+		p.placed()
+	}
+	return answer, err
+}
+
+// prepare asks the others. A *service.Problem is a final refusal, any other error is transient.
+func (p *placing) prepare(ctx context.Context, claim *idempotency.Claim, in placement) (Order, error) {
+	q, err := p.pricing.quote(ctx, in.QuoteID)
+	if err == nil {
+		err = q.covers(in.Items, time.Now())
+	}
+	if refusal, final := refusalOf(err); final {
+		if now, ok := p.pricing.requote(ctx, in.Items); ok {
+			refusal.WithExtra("quote", now) // the customer decides; nobody is charged another amount than they saw
+		}
+		return Order{}, refusal
+	}
+	if err != nil {
+		return Order{}, err
+	}
+	if err := p.inventory.reserve(ctx, claim.OperationID, in.Items); err != nil {
+		return Order{}, err
+	}
+	return Order{ID: claim.OperationID, State: Confirmed, Lines: q.Lines, Total: q.Total, Currency: q.Currency,
+		CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}, nil // what Postgres can store, so that GET repeats it exactly
+}
+
+// refuse stores a final "no" — unless this intent was placed long ago and only its key row is gone. By then its quote has
+// expired, so every such repetition passes here, and the usual order pays nothing for the question.
+func (p *placing) refuse(ctx context.Context, claim *idempotency.Claim, refusal *service.Problem) (idempotency.Answer, error) {
+	if answer, found, err := p.recall(ctx, claim); found || err != nil {
+		return answer, err
+	}
+	answer, err := asAnswer(refusal)
+	if err == nil {
+		err = p.keys.Finish(ctx, claim, answer, nil)
+	}
+	if err == nil {
+		p.metrics.outcome(outcomeRefused)
+	}
+	return answer, err
+}
+
+// recall restores the key row of an order whose key was reaped, and with it the answer its customer got.
+func (p *placing) recall(ctx context.Context, claim *idempotency.Claim) (answer idempotency.Answer, found bool, err error) {
+	old, found, err := p.store.orderOf(ctx, claim.Scope, claim.Key)
+	if err != nil || !found {
+		return answer, found, err
+	}
+	old.State = Confirmed // as it was then, whatever became of it
+	if answer, err = created(old.Order); err != nil {
+		return answer, true, err
+	}
+	restored := *claim
+	restored.Fingerprint = old.fingerprint
+	if err := p.keys.Finish(ctx, &restored, answer, nil); err != nil {
+		return answer, true, err
+	}
+	p.metrics.outcome(outcomeRecalled)
+	if old.fingerprint != claim.Fingerprint {
+		return answer, true, idempotency.Reused()
+	}
+	answer.Replayed = true
+	return answer, true, nil
+}
+
+// giveUp ends an attempt without an answer. The key is free at once for the next try, unless it is not ours any more or nobody
+// knows whether the order was just placed: then only time may free it.
+func (p *placing) giveUp(ctx context.Context, claim *idempotency.Claim, err error) error {
+	p.metrics.outcome(outcomeOf(err))
+	if idempotency.RolledBack(err) {
+		if releaseErr := p.keys.Release(ctx, claim); releaseErr != nil {
+			p.log.WarnContext(ctx, "key not released, its lease must run out", "error", releaseErr)
+		}
+	}
+	return err
+}
+
+// created is the answer of a placed order.
+func created(o Order) (idempotency.Answer, error) {
+	body, err := json.Marshal(o)
+	return idempotency.Answer{Status: http.StatusCreated, Body: body, Header: http.Header{
+		"Content-Type": {"application/json"}, "Location": {"/orders/" + o.ID.String()}}}, err
+}

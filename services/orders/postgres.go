@@ -1,0 +1,73 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"watertight.example/pkg/idempotency"
+	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// store is this service's Postgres. Claims and reads go through the Dependency; what a claim has begun (Finish, Release) does
+// not, because it must be ended also while the breaker holds back new work, and bounds itself.
+type store struct {
+	pool     *pgxpool.Pool
+	postgres *resilience.Dependency
+}
+
+func newStore(s *service.Service, cfg *Config) (*store, error) {
+	pool, err := s.Postgres("postgres", cfg.DatabaseURL, service.PostgresOptions{
+		MaxConns:         12, // no connection is held while other services are asked, so few carry many orders
+		MinConns:         2,
+		StatementTimeout: time.Second,
+		Migrations:       migrations,
+		Critical:         true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	postgres, err := s.Dependency("postgres", postgresPolicy(cfg.PostgresOpenFor))
+	return &store{pool: pool, postgres: postgres}, err
+}
+
+// The time is a statement_timeout, which speaks first and keeps the connection, and the wait for a twin in flight. The bulkhead is
+// wide, because twins wait inside it without a connection; the pool is what bounds Postgres' load. Nothing is shed after a claim.
+func postgresPolicy(openFor time.Duration) resilience.Config {
+	return resilience.Config{
+		Timeout:  resilience.Timeout{Total: 1500 * time.Millisecond},
+		Bulkhead: resilience.Bulkhead{Max: 128, MaxWait: 50 * time.Millisecond},
+		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, Window: 15 * time.Second, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 2},
+		Classify: classifyPostgres,
+	}
+}
+
+// classifyPostgres: what the rows or the key refused (SQLSTATE 22 and 23, a twin in flight) is an answer of a healthy Postgres.
+func classifyPostgres(err error) resilience.Outcome {
+	var refused *pgconn.PgError
+	var key *idempotency.Refusal
+	switch {
+	case errors.As(err, &key) && key.Name != idempotency.Unavailable:
+		return resilience.OutcomeSuccess
+	case !errors.As(err, &refused):
+		return resilience.DefaultClassify(err)
+	case refused.Code == "57014":
+		return resilience.OutcomeTimeout
+	case refused.Code[:2] == "22", refused.Code[:2] == "23":
+		return resilience.OutcomeSuccess
+	}
+	return resilience.OutcomeFailure
+}
+
+// violates reports whether err is the violation of one named constraint.
+func violates(err error, constraint string) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.ConstraintName == constraint
+}

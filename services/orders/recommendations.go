@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
+)
+
+// recommendations hears of every purchase, some time.
+type recommendations struct {
+	url string
+	dep *resilience.Dependency
+}
+
+// Nobody waits for this: the outbox is the fallback and the retry. A small bulkhead keeps the relay from adding to a
+// database that is in trouble.
+func recommendationsPolicy(openFor time.Duration) resilience.Config {
+	return resilience.Config{
+		Timeout:  resilience.Timeout{Total: time.Second},
+		Bulkhead: resilience.Bulkhead{Max: relayWorkers},
+		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 1},
+	}
+}
+
+func newRecommendations(s *service.Service, cfg *Config) (*recommendations, error) {
+	dep, err := s.Dependency("recommendations", recommendationsPolicy(cfg.RecommendationsOpenFor))
+	return &recommendations{url: cfg.RecommendationsURL, dep: dep}, err
+}
+
+// purchased reports a purchase, idempotent by the event's id. The payload goes out as it was stored with the order.
+func (r *recommendations) purchased(ctx context.Context, payload []byte) error {
+	return resilience.Do(ctx, r.dep, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/purchases", bytes.NewReader(payload))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		return service.CallJSON(r.dep.HTTPClient(), req, nil)
+	})
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"watertight.example/pkg/idempotency"
+	"watertight.example/pkg/service"
+)
+
+// The kinds of events, one receiver each.
+const (
+	kindCommit   = "commit_reservation" // to inventory
+	kindPurchase = "purchase"           // to recommendations
+)
+
+// api is what the routes need.
+type api struct {
+	store   *store
+	placing *placing
+}
+
+// routes are all endpoints of orders.
+func routes(r chi.Router, a *api, placeTimeout time.Duration) {
+	r.With(service.Timeout(placeTimeout)).Post("/orders", service.Handle(a.place))
+	r.Get("/orders/{order_id}", service.Handle(a.show))
+	r.Get("/checkouts/{key}", service.Handle(a.showCheckout))
+	r.Post("/resolve/{order_id}", service.Handle(a.resolve))
+}
+
+// build wires dependencies in, routes out and workers on.
+func build(s *service.Service, cfg *Config) error {
+	st, err1 := newStore(s, cfg)
+	cache, err2 := newReplays(s, cfg)
+	prices, err3 := newPricing(s, cfg)
+	stock, err4 := newInventory(s, cfg)
+	recs, err5 := newRecommendations(s, cfg)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return err
+	}
+	m := newMetrics(s.Metrics)
+	keys, err := idempotency.New(st.pool, idempotency.Config{
+		Lease: cfg.KeyLease, Wait: cfg.KeyWait, FinishTimeout: finishTimeout, Keep: cfg.KeyKeep, Cache: cache, Observe: m.key,
+	})
+	if err != nil {
+		return err
+	}
+	commits := newRelay(s, st, m, kindCommit, cfg.RelayEvery, func(ctx context.Context, e event) error { return stock.commit(ctx, e.OrderID) })
+	purchases := newRelay(s, st, m, kindPurchase, cfg.RelayEvery, func(ctx context.Context, e event) error { return recs.purchased(ctx, e.Payload) })
+	place := &placing{keys: keys, store: st, pricing: prices, inventory: stock, work: cfg.WorkTimeout,
+		placed: func() { commits.poke(); purchases.poke() }, metrics: m, log: s.Log}
+	abandoned := &completer{keys: keys, placing: place, after: cfg.CompleteAfter, log: s.Log}
+
+	routes(s.Router, &api{store: st, placing: place}, cfg.PlaceTimeout)
+	s.Go("relay-"+kindCommit, commits.run)
+	s.Go("relay-"+kindPurchase, purchases.run)
+	s.Go("completer", every(cfg.CompleteEvery, abandoned.round))
+	s.Go("reaper", every(cfg.ReapEvery, func(ctx context.Context) error {
+		_, err := keys.Reap(ctx)
+		return errors.Join(err, st.reap(ctx, cfg.KeyKeep))
+	}))
+	s.Go("outbox-metrics", func(ctx context.Context) error { return m.watch(ctx, st) })
+	return nil
+}
