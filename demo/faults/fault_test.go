@@ -128,6 +128,15 @@ func TestDyingHalfwayLeavesNothingForEver(t *testing.T) {
 	})
 }
 
+func TestFaultThatCouldNotBeSetLeavesNothing(t *testing.T) {
+	fake := newFake("one")
+	fake.sick = func(r *http.Request) bool { return r.URL.Path == "/proxies/one" && len(fake.calls) == 2 } // the disabling
+	if _, err := fake.client().Set(t.Context(), Fault{Kind: "refuse", Edge: "one", For: time.Minute}); err == nil {
+		t.Error("an edge that still listens was called refusing")
+	}
+	fake.whole(t)
+}
+
 func TestStrangersFaultsAreShownKeptAndMended(t *testing.T) {
 	fake := newFake("one", "two", "three")
 	c := fake.client()

@@ -2,7 +2,6 @@ package load
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -82,11 +81,4 @@ func cookies(h http.Header) string {
 		pairs = append(pairs, c.Name+"="+c.Value)
 	}
 	return strings.Join(pairs, "; ")
-}
-
-// localPath reports whether location stays on the shop: a path, optionally with a query. Following anything else
-// would let a target send the load to a stranger.
-func localPath(location string) bool {
-	u, err := url.Parse(location)
-	return err == nil && u.Scheme == "" && u.Host == "" && u.Fragment == "" && strings.HasPrefix(u.Path, "/")
 }

@@ -102,8 +102,7 @@ func (s *shopper) takeDue(now time.Time) (step, bool) {
 
 // settle turns a result into a sample and lets its purchase go on.
 func (s *shopper) settle(res *vegeta.Result) Sample {
-	_, fragment, _ := strings.Cut(res.URL, "#")
-	n, _ := strconv.ParseUint(fragment, 10, 64)
+	n, _ := strconv.ParseUint(res.URL[strings.LastIndexByte(res.URL, '#')+1:], 10, 64)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
