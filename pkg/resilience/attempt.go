@@ -25,6 +25,7 @@ type run struct {
 func attempt[T any](c *call, fn func(context.Context) (T, error)) (v T, err error) {
 	r := run{call: c}
 	if err := r.admit(); err != nil {
+		c.dep.events.deliver()
 		return v, err
 	}
 	defer r.end(&err)
@@ -54,11 +55,11 @@ func (r *run) admit() error {
 		}
 	}
 	if d.breaker != nil {
-		ticket, err := d.breaker.allow(c.now)
-		if err != nil {
+		ticket, rejected := d.breaker.allow(c.now)
+		if rejected != nil {
 			d.limiter.release()
-			c.outcome = outcomeOf(err)
-			return err
+			c.outcome = rejected.Outcome
+			return rejected
 		}
 		r.ticket = ticket
 	}
@@ -101,8 +102,9 @@ func (c *call) notAdmitted() error {
 func (r *run) begin() {
 	c, d := r.call, r.call.dep
 	c.attempts++
-	r.number, r.begun = c.attempts, c.now
+	r.number, r.begun, r.ctx = c.attempts, c.now, c.ctx
 	r.outcome = OutcomeFailure // unless judge says otherwise: a panic and Goexit never get there
+	d.events.deliver()
 	r.ctx = d.obs.OnAttempt(c.ctx, d.name, r.number)
 	if AttemptFromContext(r.ctx) != r.number {
 		r.ctx = context.WithValue(r.ctx, attemptKey{}, r.number)
@@ -159,6 +161,7 @@ func (r *run) end(err *error) {
 	if r.cancel != nil {
 		r.cancel()
 	}
+	d.limiter.release()
 	if d.breaker != nil {
 		verdict := r.outcome
 		if r.cutShort { // an impatient caller's, or the rest of Total: not even long enough to be slow
@@ -166,8 +169,8 @@ func (r *run) end(err *error) {
 		}
 		d.breaker.report(r.ticket, verdict, took, c.now)
 	}
-	d.limiter.release()
 	c.outcome = r.outcome
+	d.events.deliver()
 	d.obs.OnAttemptDone(r.ctx, AttemptEvent{
 		Dependency: d.name, Attempt: r.number, Outcome: r.outcome, Duration: took, Err: *err,
 	})

@@ -73,19 +73,10 @@ func newBreaker(name string, cfg Config, q *events) *breaker {
 	return b
 }
 
-// allow asks for a ticket. The error is a *Rejected.
-func (b *breaker) allow(now time.Time) (ticket, error) {
+// allow asks for a ticket. After it and after report, the caller delivers the events, when it has put itself in order.
+func (b *breaker) allow(now time.Time) (ticket, *Rejected) {
 	b.mu.Lock()
-	t, rejection := b.admit(now)
-	b.mu.Unlock()
-	b.events.deliver()
-	if rejection != nil {
-		return ticket{}, rejection
-	}
-	return t, nil
-}
-
-func (b *breaker) admit(now time.Time) (ticket, *Rejected) {
+	defer b.mu.Unlock()
 	b.now = now
 	if b.state == BreakerHalfOpen {
 		b.expireProbe(now)
@@ -135,11 +126,10 @@ func (b *breaker) reject(o Outcome, retryAfter time.Duration) *Rejected {
 // report hands a ticket back with what became of its call.
 func (b *breaker) report(t ticket, o Outcome, took time.Duration, now time.Time) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if t.episode == b.episode {
 		b.book(t, o, took, now)
 	}
-	b.mu.Unlock()
-	b.events.deliver()
 }
 
 func (b *breaker) book(t ticket, o Outcome, took time.Duration, now time.Time) {

@@ -81,9 +81,11 @@ type AttemptsError struct {
 
 func (e *AttemptsError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d attempts failed", e.Dependency, len(e.Errs))
+	b.WriteString(e.Dependency)
+	separator := ": "
 	for i, err := range e.Errs {
-		fmt.Fprintf(&b, "; %d: %v", i+1, err)
+		fmt.Fprintf(&b, "%sattempt %d: %v", separator, i+1, err)
+		separator = "; "
 	}
 	return b.String()
 }
@@ -108,12 +110,4 @@ func Final(err error) bool {
 	}
 	s, ok := errors.AsType[*StatusError](err)
 	return ok && s.DoNotRetry
-}
-
-// outcomeOf returns the outcome a layer's refusal stands for.
-func outcomeOf(err error) Outcome {
-	if r, ok := err.(*Rejected); ok {
-		return r.Outcome
-	}
-	return OutcomeFailure
 }

@@ -1,0 +1,109 @@
+package resilience
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestZeroConfigIsAPlainCall(t *testing.T) {
+	d := mustNew(t, Config{}, nil)
+	if v, err := Call(t.Context(), d, succeed); v != 1 || err != nil {
+		t.Errorf("%d, %v", v, err)
+	}
+	wantState(t, d, BreakerClosed)
+}
+
+func TestConfigIsRefusedWithEveryProblemNamed(t *testing.T) {
+	_, err := New("a b", Config{
+		Timeout:  Timeout{Total: 100 * time.Millisecond, Attempt: 200 * time.Millisecond},
+		Bulkhead: Bulkhead{Max: -1, MaxWait: time.Second},
+		Breaker:  Breaker{SlowRatio: 1.5, MinCalls: 0, Window: time.Second, Probes: 3, Successes: 2},
+		Retry:    Retry{Max: 2},
+	}, nil)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{
+		"the name must be", "a child's budget cannot be above its parent's", "Bulkhead.Max is negative", "no bulkhead to wait for",
+		"uses up Timeout.Total", "SlowRatio must be between 0 and 1", "needs MinCalls", "needs SlowAfter", "must hold 10 attempts",
+		"OpenFor must be at least", "less than the 3 probes", "Retry.Base must be at least",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("does not say %q:\n%v", want, err)
+		}
+	}
+}
+
+func TestConfigProblems(t *testing.T) {
+	good := Breaker{FailureRatio: 0.5, MinCalls: 10, OpenFor: time.Second}
+	second := Timeout{Total: time.Second}
+	with := func(change func(*Breaker)) Config {
+		b := good
+		change(&b)
+		return Config{Timeout: second, Breaker: b}
+	}
+	retry := func(change func(*Config)) Config {
+		c := retryTwice()
+		change(&c)
+		return c
+	}
+	for want, cfg := range map[string]Config{
+		"Total is negative":                 {Timeout: Timeout{Total: -1}},
+		"Attempt is negative":               {Timeout: Timeout{Attempt: -1}},
+		"Min is negative":                   {Timeout: Timeout{Min: -1}},
+		"leaves no attempt":                 {Timeout: Timeout{Total: time.Second, Min: time.Second}},
+		"MaxWait is negative":               {Bulkhead: Bulkhead{Max: 1, MaxWait: -1}},
+		"can never open":                    with(func(b *Breaker) { b.FailureRatio = 0 }),
+		"FailureRatio must be between":      with(func(b *Breaker) { b.FailureRatio = -0.1 }),
+		"SlowAfter is negative":             with(func(b *Breaker) { b.SlowAfter = -1 }),
+		"is never reached":                  with(func(b *Breaker) { b.SlowAfter = time.Second }),
+		"is too short":                      {Breaker: Breaker{FailureRatio: 0.5, MinCalls: 1, OpenFor: time.Second, Window: 1}},
+		"MinCalls is negative":              with(func(b *Breaker) { b.MinCalls = -1 }),
+		"ConsecutiveFailures is negative":   with(func(b *Breaker) { b.ConsecutiveFailures = -1 }),
+		"Probes is negative":                with(func(b *Breaker) { b.Probes = -1 }),
+		"do not fit the bulkhead":           {Bulkhead: Bulkhead{Max: 2}, Breaker: Breaker{FailureRatio: 1, MinCalls: 1, OpenFor: time.Second, Probes: 3}},
+		"Retry.Max must be between":         retry(func(c *Config) { c.Retry.Max = 11 }),
+		"the last retry cannot fit":         retry(func(c *Config) { c.Retry.Max = 4 }),
+		"Cap 200ms is below":                retry(func(c *Config) { c.Retry.Base = time.Second }),
+		"BudgetRatio must be between":       retry(func(c *Config) { c.Retry.BudgetRatio = 1.1 }),
+		"BudgetFloor is negative":           retry(func(c *Config) { c.Retry.BudgetFloor = -1 }),
+		"Retry needs Timeout.Total":         retry(func(c *Config) { c.Timeout = Timeout{} }),
+		"the name must be 1 to 64 printabl": {},
+	} {
+		name := "dep"
+		if strings.HasPrefix(want, "the name") {
+			name = ""
+		}
+		if _, err := New(name, cfg, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got: %v", want, err)
+		}
+	}
+}
+
+func TestDescribeShowsOrderAndNumbers(t *testing.T) {
+	cfg := retryTwice()
+	cfg.Bulkhead = Bulkhead{Max: 50, MaxWait: 10 * time.Millisecond}
+	cfg.Breaker = Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 400 * time.Millisecond, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: 30 * time.Second}
+	want := `dep
+  deadline  2s or the caller's, the earlier; nothing starts with less than 1ms left
+  retry     2 more, pauses from 25ms to 200ms, budget 10 % of calls + 10 in 10s
+  bulkhead  50 in flight, wait for a slot at most 10ms
+  breaker   opens on 50 % failed, or 80 % slower than 400ms (of 20 or more in 10s), or 5 failures in a row
+            for at most 30s, then 1 at once, closes after 1 good
+  attempt   500ms
+`
+	if got := mustNew(t, cfg, nil).Describe(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	want = `dep
+  deadline  the caller's
+  retry     none
+  bulkhead  none
+  breaker   none
+  attempt   until the caller's deadline
+`
+	if got := mustNew(t, Config{}, nil).Describe(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}

@@ -1,0 +1,208 @@
+package resilience
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// hooks is an Observer made of functions.
+type hooks struct {
+	NopObserver
+	attempt    func(context.Context) context.Context
+	done       func(context.Context)
+	transition func(TransitionEvent)
+}
+
+func (h *hooks) OnAttempt(ctx context.Context, _ string, _ int) context.Context {
+	if h.attempt == nil {
+		return ctx
+	}
+	return h.attempt(ctx)
+}
+
+func (h *hooks) OnAttemptDone(ctx context.Context, _ AttemptEvent) {
+	if h.done != nil {
+		h.done(ctx)
+	}
+}
+
+func (h *hooks) OnTransition(e TransitionEvent) { h.transition(e) }
+
+func TestObserverMayCallAnything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d *Dependency
+		calls := 0
+		d = mustNew(t, breakerOn3(), &hooks{transition: func(TransitionEvent) {
+			calls++
+			_ = d.State()
+			_ = d.Describe()
+			try(d, succeed)
+		}})
+		trip(t, d)
+		if calls != 1 {
+			t.Errorf("told %d times, want once", calls)
+		}
+	})
+}
+
+func TestTransitionsComeInOrderOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var got []TransitionEvent
+		running := 0
+		cfg := breakerOnHalf()
+		cfg.Breaker.OpenFor = 10 * time.Millisecond
+		d := mustNew(t, cfg, &hooks{transition: func(e TransitionEvent) {
+			mu.Lock()
+			running++
+			if running > 1 {
+				t.Error("two at once")
+			}
+			got = append(got, e)
+			mu.Unlock()
+			time.Sleep(37 * time.Millisecond) // slower than the transitions come
+			mu.Lock()
+			running--
+			mu.Unlock()
+		}})
+		var callers sync.WaitGroup
+		for i := range 8 {
+			callers.Go(func() {
+				for j := range 300 {
+					fn := fail
+					if (i+j)%7 == 0 {
+						fn = succeed
+					}
+					try(d, fn)
+					time.Sleep(time.Duration(5+i) * time.Millisecond)
+				}
+			})
+		}
+		callers.Wait()
+		synctest.Wait()
+		if len(got) < 10 {
+			t.Fatalf("only %d transitions", len(got))
+		}
+		for i := 1; i < len(got); i++ {
+			if got[i].From != got[i-1].To || got[i].At.Before(got[i-1].At) {
+				t.Fatalf("event %d goes from %s at %v after %s at %v", i, got[i].From, got[i].At, got[i-1].To, got[i-1].At)
+			}
+		}
+	})
+}
+
+func TestNoTransitionsAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		obs := &recorder{}
+		d := mustNew(t, breakerOn3(), obs)
+		d.Close()
+		trip(t, d)
+		if got := obs.path(); len(got) != 0 {
+			t.Errorf("told of %v", got)
+		}
+	})
+}
+
+func TestObserverThatPanicsHarmsNobody(t *testing.T) {
+	quiet := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	defer slog.SetDefault(quiet)
+	for name, boom := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var path []BreakerState
+				d := mustNew(t, breakerOn3(), &hooks{
+					attempt: func(context.Context) context.Context {
+						if name == "panic" {
+							boom()
+						}
+						return nil // no context at all is no better
+					},
+					done: func(context.Context) { boom() },
+					transition: func(e TransitionEvent) {
+						path = append(path, e.To)
+						if e.To == BreakerOpen {
+							boom()
+						}
+					},
+				})
+				for range 4 {
+					surviving(func() { try(d, fail) })
+					time.Sleep(300 * time.Millisecond)
+				}
+				waitOpen(d)
+				surviving(func() { try(d, succeed) })
+				wantState(t, d, BreakerClosed)
+				wantIdle(t, d)
+				if want := []BreakerState{BreakerOpen, BreakerHalfOpen, BreakerClosed}; !slices.Equal(path, want) {
+					t.Errorf("told of %v, want %v", path, want)
+				}
+			})
+		})
+	}
+}
+
+func TestSpanOfTheObserverReachesTheBody(t *testing.T) {
+	type spanKey struct{}
+	var ended any
+	d := mustNew(t, Config{}, &hooks{
+		attempt: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span 1") },
+		done:    func(ctx context.Context) { ended = ctx.Value(spanKey{}) },
+	})
+	try(d, func(ctx context.Context) (int, error) {
+		if ctx.Value(spanKey{}) != "span 1" {
+			t.Error("fn does not see the span")
+		}
+		return 0, nil
+	})
+	if ended != "span 1" {
+		t.Error("OnAttemptDone does not see the span")
+	}
+}
+
+func TestAdmittedAndRejectedAddUpToOffered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := retryTwice()
+		cfg.Breaker = Breaker{FailureRatio: 0.5, MinCalls: 10, OpenFor: time.Second}
+		cfg.Bulkhead.Max = 8
+		obs := &recorder{}
+		d := mustNew(t, cfg, obs)
+		bodies := []body{succeed, fail, after(200*time.Millisecond, nil), after(time.Hour, nil), panics, goexit}
+		const offered = 3000
+		var callers sync.WaitGroup
+		for i := range offered {
+			callers.Go(func() {
+				time.Sleep(time.Duration(i) * 3 * time.Millisecond)
+				surviving(func() { try(d, bodies[(i/100+i)%len(bodies)]) })
+			})
+		}
+		callers.Wait()
+		sum := 0
+		for _, n := range obs.outcomes() {
+			sum += n
+		}
+		if sum != offered {
+			t.Errorf("%d outcomes for %d calls: %v", sum, offered, obs.outcomes())
+		}
+		opened, closed := 0, 0
+		for _, s := range obs.path() {
+			switch s {
+			case BreakerOpen:
+				opened++
+			case BreakerClosed:
+				closed++
+			}
+			if closed > opened {
+				t.Fatal("closed more often than opened")
+			}
+		}
+		wantIdle(t, d)
+	})
+}
