@@ -1,6 +1,6 @@
 module watertight.example/services/pricing
 
-go 1.26
+go 1.26.0
 
 replace (
 	watertight.example/pkg/resilience => ../../pkg/resilience

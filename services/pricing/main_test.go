@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"watertight.example/pkg/service/servicetest"
 	"watertight.example/pkg/storetest"
 )
 
@@ -20,44 +20,14 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // start runs the whole service on the database until the test ends and returns its address once it is ready.
 func start(t *testing.T, database string, knobs ...string) string {
 	t.Helper()
-	env := map[string]string{"DATABASE_URL": database, "PUBLIC_ADDR": "127.0.0.1:0", "INTERNAL_ADDR": "127.0.0.1:0", "DRAIN_DELAY": "0s"}
+	env := map[string]string{"DATABASE_URL": database}
 	for _, knob := range knobs {
 		name, value, _ := strings.Cut(knob, "=")
 		env[name] = value
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	logs, stdout := io.Pipe()
-	go func() {
-		ended <- run(ctx, []string{"pricing"}, func(k string) string { return env[k] }, stdout)
-		stdout.Close()
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("run: %v", err)
-		}
-	})
-	return untilReady(t, logs)
-}
-
-// untilReady reads the log up to the line "ready", and lets the rest go by.
-func untilReady(t *testing.T, logs io.Reader) (address string) {
-	t.Helper()
-	lines := bufio.NewScanner(logs)
-	for lines.Scan() {
-		var line struct{ Msg, Public string }
-		_ = json.Unmarshal(lines.Bytes(), &line) // a line that is no JSON is not one of those looked for
-		switch line.Msg {
-		case "listening":
-			address = "http://" + line.Public
-		case "ready":
-			go io.Copy(io.Discard, logs)
-			return address
-		}
-	}
-	t.Fatal("the service ended before it was ready")
-	return ""
+	instance := servicetest.Start(t, run, env)
+	instance.WaitReady(t)
+	return instance.URL
 }
 
 // connect opens a connection of the test's own, beside the service's.

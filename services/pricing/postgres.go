@@ -38,7 +38,7 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 	postgres, err := s.Dependency("postgres", resilience.Config{
 		Timeout:  resilience.Timeout{Total: total},
 		Bulkhead: resilience.Bulkhead{Max: cfg.MaxConns - 1, MaxWait: 20 * time.Millisecond},
-		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 100 * time.Millisecond, MinCalls: 20, Window: 10 * total,
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 200 * time.Millisecond, MinCalls: 20, Window: 10 * total,
 			ConsecutiveFailures: 5, OpenFor: cfg.PostgresOpenFor, Probes: 1},
 		Classify: classify,
 	})

@@ -14,7 +14,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	watertight.example/pkg/resilience v0.0.0
 	watertight.example/pkg/service v0.0.0
-	watertight.example/pkg/storetest v0.0.0-00010101000000-000000000000
+	watertight.example/pkg/storetest v0.0.0
 )
 
 require (

@@ -43,7 +43,7 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 	postgres, err := s.Dependency("postgres", resilience.Config{
 		Timeout:  resilience.Timeout{Total: total},
 		Bulkhead: resilience.Bulkhead{Max: cfg.MaxConns - 1, MaxWait: 20 * time.Millisecond},
-		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 100 * time.Millisecond, MinCalls: 20, Window: 10 * total,
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 200 * time.Millisecond, MinCalls: 20, Window: 10 * total,
 			ConsecutiveFailures: 5, OpenFor: cfg.PostgresOpenFor, Probes: 1},
 		Classify: classify,
 	})
@@ -80,12 +80,13 @@ func query[T any](ctx context.Context, s *store, row pgx.RowToFunc[T], sql strin
 	})
 }
 
-// timeLeft is the statement_timeout in milliseconds: what ctx leaves, less a tenth for the way back, at most most, at least 1
-// because 0 would mean no limit at all.
+// timeLeft is the statement_timeout in milliseconds: what ctx leaves, less a quarter, at most most, at least 1 because 0 would
+// mean no limit at all. A Postgres at its CPU limit is put to sleep for tens of milliseconds at a time and notices the end
+// that much later: with a tenth, half of the connections were lost anyway; with a quarter, none.
 func timeLeft(ctx context.Context, most time.Duration) string {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
-		most = min(most, left-max(left/10, 5*time.Millisecond))
+		most = min(most, left-max(left/4, 5*time.Millisecond))
 	}
 	return strconv.FormatInt(max(1, most.Milliseconds()), 10)
 }

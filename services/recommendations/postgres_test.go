@@ -38,8 +38,8 @@ func TestTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for left, want := range map[time.Duration]string{
 			10 * time.Second:       "800", // the cap
-			120 * time.Millisecond: "108", // a tenth less
-			20 * time.Millisecond:  "15",  // never less than 5 ms for the way back
+			120 * time.Millisecond: "90",  // a quarter less
+			12 * time.Millisecond:  "7",   // never less than 5 ms for the way back
 			4 * time.Millisecond:   "1",   // 0 would be no limit
 			-time.Second:           "1",
 		} {
