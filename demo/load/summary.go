@@ -78,12 +78,18 @@ func (s Summary) Print(w io.Writer) {
 		name string
 		ClassSummary
 	}{{"full", s.Full}, {"degraded", s.Degraded}, {"failed", s.Failed}} {
-		fmt.Fprintf(tw, "%s\t%d\t%.1f %%\t%.0f ms\t%.0f ms\t%.0f ms\t%.0f ms\t\n", c.name, c.Count, 100*c.Share, c.P50, c.P95, c.P99, c.Max)
+		fmt.Fprintf(tw, "%s\t%d\t%.1f %%\t", c.name, c.Count, 100*c.Share)
+		if c.Count > 0 {
+			fmt.Fprintf(tw, "%.0f ms\t%.0f ms\t%.0f ms\t%.0f ms\t", c.P50, c.P95, c.P99, c.Max)
+		}
+		fmt.Fprintln(tw)
 	}
-	fmt.Fprintln(tw, "\t\t\t\t\t\t\t\npage\tfull\tdegraded\tfailed\tp95\t\t\t")
+	tw.Flush()
+	fmt.Fprintln(w)
+	fmt.Fprintln(tw, "page\tfull\tdegraded\tfailed\tp95\t")
 	for _, kind := range Kinds() {
 		if p, ok := s.Pages[kind]; ok {
-			fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%.0f ms\t\t\t\n", kind, p.Full, p.Degraded, p.Failed, p.P95)
+			fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%.0f ms\t\n", kind, p.Full, p.Degraded, p.Failed, p.P95)
 		}
 	}
 	tw.Flush()
