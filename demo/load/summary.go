@@ -93,8 +93,9 @@ func (s Summary) Print(w io.Writer) {
 		}
 	}
 	tw.Flush()
+	fmt.Fprintln(w)
 	if s.Purchases != (Purchases{}) {
-		fmt.Fprintf(w, "\npurchases: %d placed, %d refused, %d unfinished\n", s.Purchases.Placed, s.Purchases.Refused, s.Purchases.Unfinished)
+		fmt.Fprintf(w, "purchases: %d placed, %d refused, %d unfinished\n", s.Purchases.Placed, s.Purchases.Refused, s.Purchases.Unfinished)
 	}
 	printCounts(w, "pages without", s.Parts)
 	printCounts(w, "failed by", s.Causes)
