@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// run is one attempt: the slot and the ticket it holds, and what became of it. It lives on the caller's stack.
+// run is one attempt: the slot and the ticket it holds, and what became of it. It lives on the caller's stack, as does the call
+// it belongs to; that is why it does not point to it.
 type run struct {
-	call    *call
 	number  int
 	ticket  ticket
 	ctx     context.Context
@@ -23,21 +23,21 @@ type run struct {
 // attempt runs fn once, if the layers let it. Whatever fn does (return, panic, runtime.Goexit), what it held is given back and its
 // outcome is counted.
 func attempt[T any](c *call, fn func(context.Context) (T, error)) (v T, err error) {
-	r := run{call: c}
-	if err := r.admit(); err != nil {
+	var r run
+	if err := r.admit(c); err != nil {
 		c.dep.events.deliver()
 		return v, err
 	}
-	defer r.end(&err)
-	r.begin()
+	defer r.end(c, &err)
+	r.begin(c)
 	v, err = fn(r.ctx)
-	err = r.judge(err)
+	err = r.judge(c, err)
 	return v, err
 }
 
 // admit passes deadline, bulkhead and breaker, in this order.
-func (r *run) admit() error {
-	c, d := r.call, r.call.dep
+func (r *run) admit(c *call) error {
+	d := c.dep
 	if err := c.startable(); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (c *call) notAdmitted() error {
 }
 
 // begin makes the attempt's context: what the observer adds, the number, and the earliest of all deadlines.
-func (r *run) begin() {
-	c, d := r.call, r.call.dep
+func (r *run) begin(c *call) {
+	d := c.dep
 	c.attempts++
 	r.number, r.begun, r.ctx = c.attempts, c.now, c.ctx
 	r.outcome = OutcomeFailure // unless judge says otherwise: a panic and Goexit never get there
@@ -119,11 +119,10 @@ func (r *run) begin() {
 }
 
 // judge turns what fn returned into an outcome, and names a timeout as one.
-func (r *run) judge(err error) error {
-	c := r.call
+func (r *run) judge(c *call, err error) error {
 	c.now = time.Now()
 	took := c.now.Sub(r.begun)
-	r.outcome = r.outcomeOf(err, took)
+	r.outcome = r.outcomeOf(c, err, took)
 	r.judged = true
 	if r.outcome == OutcomeTimeout {
 		r.cutShort = r.ctx.Err() != nil && took < c.dep.cfg.Breaker.SlowAfter
@@ -132,18 +131,18 @@ func (r *run) judge(err error) error {
 	return err
 }
 
-func (r *run) outcomeOf(err error, took time.Duration) Outcome {
-	slowAfter := r.call.dep.cfg.Breaker.SlowAfter
+func (r *run) outcomeOf(c *call, err error, took time.Duration) Outcome {
+	slowAfter := c.dep.cfg.Breaker.SlowAfter
 	o := OutcomeSuccess
 	if err != nil {
-		o = r.call.dep.cfg.Classify(err)
+		o = c.dep.cfg.Classify(err)
 	}
 	switch {
 	case o == OutcomeSuccess && slowAfter > 0 && took >= slowAfter:
 		return OutcomeSlow
 	case o != OutcomeFailure && o != OutcomeTimeout:
 		return o
-	case isCanceled(r.call.ctx):
+	case isCanceled(c.ctx):
 		return OutcomeCanceled // whatever the error says: a connection closed under a query looks like a failure
 	case errors.Is(r.ctx.Err(), context.DeadlineExceeded):
 		return OutcomeTimeout // ours or the caller's: one that hangs must not hide behind impatient callers
@@ -152,8 +151,8 @@ func (r *run) outcomeOf(err error, took time.Duration) Outcome {
 }
 
 // end gives everything back and reports. It runs deferred: after a panic the outcome is still OutcomeFailure.
-func (r *run) end(err *error) {
-	c, d := r.call, r.call.dep
+func (r *run) end(c *call, err *error) {
+	d := c.dep
 	if !r.judged {
 		c.now = time.Now()
 	}

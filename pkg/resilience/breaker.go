@@ -3,7 +3,6 @@ package resilience
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +26,7 @@ type breaker struct {
 	state     BreakerState
 	episode   uint64    // grows with each change of state; results of an older one have no vote
 	openUntil time.Time // while open
+	held      bool      // by hand: open until released, or closed whatever the results say
 	now       time.Time // of the operation in progress, for changed
 	reason    string    // why the operation in progress may change the state
 	window    window
@@ -63,14 +63,19 @@ func newBreaker(name string, cfg Config, q *events) *breaker {
 	if cfg.Timeout.Attempt == 0 {
 		b.lease = max(b.lease, b.cfg.OpenFor)
 	}
-	b.machine = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+	b.machine = b.newMachine()
+	return b
+}
+
+// newMachine returns a closed state machine.
+func (b *breaker) newMachine() *gobreaker.TwoStepCircuitBreaker[struct{}] {
+	return gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests:   uint32(b.cfg.Successes),
-		Timeout:       1, // the open period is ours (openUntil): jittered anew each time
+		Timeout:       1, // the open period is ours (openUntil): jittered anew each time, or set by hand
 		ReadyToTrip:   func(gobreaker.Counts) bool { return b.reason != "" },
 		OnStateChange: func(_ string, _, to gobreaker.State) { b.changed(to) },
 		IsExcluded:    func(err error) bool { return err == errNeutral },
 	})
-	return b
 }
 
 // allow asks for a ticket. After it and after report, the caller delivers the events, when it has put itself in order.
@@ -81,8 +86,8 @@ func (b *breaker) allow(now time.Time) (ticket, *Rejected) {
 	if b.state == BreakerHalfOpen {
 		b.expireProbe(now)
 	}
-	if b.state == BreakerOpen && now.Before(b.openUntil) {
-		return ticket{}, b.reject(OutcomeRejectedOpen, b.openUntil.Sub(now))
+	if open := b.openFor(now); open > 0 {
+		return ticket{}, b.reject(OutcomeRejectedOpen, open)
 	}
 	if b.state == BreakerHalfOpen && len(b.probes) >= b.cfg.Probes {
 		return ticket{}, b.reject(OutcomeRejectedHalfOpen, b.probes[0].begun.Add(b.lease).Sub(now))
@@ -123,74 +128,6 @@ func (b *breaker) reject(o Outcome, retryAfter time.Duration) *Rejected {
 	return r
 }
 
-// report hands a ticket back with what became of its call.
-func (b *breaker) report(t ticket, o Outcome, took time.Duration, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if t.episode == b.episode {
-		b.book(t, o, took, now)
-	}
-}
-
-func (b *breaker) book(t ticket, o Outcome, took time.Duration, now time.Time) {
-	b.now, b.reason = now, ""
-	b.probes = slices.DeleteFunc(b.probes, func(p ticket) bool { return p.id == t.id })
-	bad := o == OutcomeFailure || o == OutcomeTimeout
-	slow := o == OutcomeSlow || b.cfg.SlowAfter > 0 && took >= b.cfg.SlowAfter
-	if !bad && o != OutcomeSuccess && o != OutcomeSlow {
-		t.done(errNeutral)
-		return
-	}
-
-	c := b.window.at(now)
-	c.calls++
-	if bad {
-		c.failures++
-	}
-	if slow {
-		c.slow++
-	}
-	if b.state == BreakerHalfOpen {
-		b.bookProbe(t, bad, slow)
-		return
-	}
-	b.run.add(bad, t.begun, now)
-	b.reason = b.verdict(now)
-	t.done(errBad)
-}
-
-func (b *breaker) bookProbe(t ticket, bad, slow bool) {
-	switch {
-	case bad:
-		b.reason = "a probe failed"
-		t.done(errBad)
-	case slow && b.cfg.SlowRatio > 0:
-		b.reason = "a probe was slow"
-		t.done(errBad)
-	default:
-		b.reason = "probes succeeded"
-		t.done(nil)
-	}
-}
-
-// verdict says why the closed breaker should open now, or "".
-func (b *breaker) verdict(now time.Time) string {
-	if b.cfg.ConsecutiveFailures > 0 && b.run.n >= b.cfg.ConsecutiveFailures && now.Sub(b.run.firstEnd) >= runSpan {
-		return "consecutive failures"
-	}
-	c := b.window.sum(now)
-	atLeast := func(n int, ratio float64) bool {
-		return ratio > 0 && c.calls >= b.cfg.MinCalls && float64(n) >= ratio*float64(c.calls)
-	}
-	switch {
-	case atLeast(c.failures, b.cfg.FailureRatio):
-		return "failure ratio"
-	case atLeast(c.slow, b.cfg.SlowRatio):
-		return "slow ratio"
-	}
-	return ""
-}
-
 // changed is called by gobreaker, under both locks, when the state changes.
 func (b *breaker) changed(to gobreaker.State) {
 	from := b.state
@@ -216,17 +153,26 @@ func (b *breaker) changed(to gobreaker.State) {
 
 // read returns the state a call would meet at now and, when open, how long it stays so. It changes nothing: a scrape of the
 // metrics must not start a probe.
-func (b *breaker) read(now time.Time) (state BreakerState, openFor time.Duration, c counts) {
+func (b *breaker) read(now time.Time) (state BreakerState, openFor time.Duration, held bool, c counts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	state = b.state
-	if state == BreakerOpen {
-		openFor = b.openUntil.Sub(now)
-		if openFor <= 0 {
-			state, openFor = BreakerHalfOpen, 0
-		}
+	state, openFor = b.state, b.openFor(now)
+	if state == BreakerOpen && openFor == 0 {
+		state = BreakerHalfOpen
 	}
-	return state, openFor, b.window.sum(now)
+	return state, openFor, b.held, b.window.sum(now)
+}
+
+// openFor returns how long calls are refused from now on, 0 if they are not. A breaker held open by hand does not know; it
+// says what an ordinary opening would.
+func (b *breaker) openFor(now time.Time) time.Duration {
+	switch {
+	case b.state != BreakerOpen:
+		return 0
+	case b.held:
+		return b.cfg.OpenFor
+	}
+	return max(b.openUntil.Sub(now), 0)
 }
 
 // jitterDown shortens d by up to 20 %, so that the replicas of a service do not all probe in the same instant.

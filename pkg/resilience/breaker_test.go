@@ -378,3 +378,73 @@ func TestOneOpeningPerEpisode(t *testing.T) {
 		}
 	})
 }
+
+func TestRatiosNeedTheirMinimumOfCalls(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"failures": breakerOnHalf(),
+		"slowness": {Breaker: Breaker{SlowRatio: 0.5, SlowAfter: 10 * time.Millisecond, MinCalls: 10, OpenFor: time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := mustNew(t, cfg, nil)
+				for range 10 {
+					wantState(t, d, BreakerClosed)
+					try(d, after(20*time.Millisecond, map[bool]error{true: errDown}[name == "failures"]))
+				}
+				wantState(t, d, BreakerOpen)
+			})
+		})
+	}
+}
+
+func TestOuterBreakerDoesNotCountAnInnerOnesRejections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outer, inner := mustNew(t, breakerOn3(), nil), mustNew(t, breakerOn3(), nil)
+		trip(t, inner)
+		for range 100 {
+			err := try(outer, func(ctx context.Context) (int, error) { return Call(ctx, inner, succeed) })
+			if err == nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		wantState(t, outer, BreakerClosed)
+		if s := outer.State(); s.Failures != 0 {
+			t.Errorf("%d failures counted", s.Failures)
+		}
+	})
+}
+
+// TestDetectionTimeOfTheOpeningIncident replays the articles' opening incident: 10 ms become 4.8 s, the call's timeout is 500 ms.
+func TestDetectionTimeOfTheOpeningIncident(t *testing.T) {
+	for _, c := range []struct {
+		every, within time.Duration
+	}{
+		{20 * time.Millisecond, 1100 * time.Millisecond}, // 50 a second
+		{time.Second, 5500 * time.Millisecond},
+		{5 * time.Second, 21 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := Config{
+				Timeout: Timeout{Total: 500 * time.Millisecond},
+				Breaker: Breaker{FailureRatio: 0.5, MinCalls: 20, Window: 10 * time.Second, ConsecutiveFailures: 5, OpenFor: 30 * time.Second},
+			}
+			obs := &recorder{}
+			d := mustNew(t, cfg, obs)
+			for range 200 { // a healthy past
+				try(d, after(10*time.Millisecond, nil))
+				time.Sleep(c.every)
+			}
+			onset := time.Now()
+			for d.State().Breaker == BreakerClosed {
+				go try(d, after(4800*time.Millisecond, nil))
+				time.Sleep(c.every)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if took := obs.transitions[0].At.Sub(onset); took > c.within {
+				t.Errorf("one call per %v: opened after %v, want %v", c.every, took, c.within)
+			}
+		})
+	}
+}

@@ -68,6 +68,8 @@ type State struct {
 	Breaker    BreakerState  `json:"breaker"`               // closed when there is none
 	RetryAfter time.Duration `json:"retry_after,omitempty"` // until an open breaker lets a probe pass, ns
 
+	Held bool `json:"held,omitempty"` // by hand, see ForceOpen and ForceClosed
+
 	// What the breaker's window holds.
 	Calls    int `json:"calls"`
 	Failures int `json:"failures"`
@@ -87,7 +89,7 @@ func (d *Dependency) State() State {
 	s.InFlight, s.Waiting, s.Limit = d.limiter.read()
 	if d.breaker != nil {
 		var c counts
-		s.Breaker, s.RetryAfter, c = d.breaker.read(now)
+		s.Breaker, s.RetryAfter, s.Held, c = d.breaker.read(now)
 		s.Calls, s.Failures, s.Slow = c.calls, c.failures, c.slow
 	}
 	if d.budget != nil {
