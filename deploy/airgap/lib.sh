@@ -11,13 +11,23 @@ fail() {
 	exit 1
 }
 
-# step LOG TEXT COMMAND...: says TEXT, runs COMMAND with its output in a log file, says how long it took.
+# step LOG TEXT COMMAND...: says TEXT, runs COMMAND with its output in a log file, shows every 15 s where it is, and at
+# the end how long it took.
 step() {
-	local log=$cache/logs/$1.log text=$2 start=$SECONDS
+	local log=$cache/logs/$1.log text=$2 start=$SECONDS status ticker
 	shift 2
 	mkdir -p "$cache/logs"
 	say "$text"
-	if ! "$@" >"$log" 2>&1; then
+	while sleep 15 >/dev/null && kill -0 $$ 2>/dev/null; do
+		say "  $((SECONDS - start)) s: $(tail -n 1 "$log" | cut -c 1-100)"
+	done &
+	ticker=$!
+	set +e # and not `if !`, inside which the command would go on after its first error
+	(set -e && "$@") >"$log" 2>&1
+	status=$?
+	set -e
+	kill "$ticker"
+	if [ "$status" -ne 0 ]; then
 		tail -n 30 "$log" >&2
 		fail "failed: $text" "the whole output is in $log"
 	fi

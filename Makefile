@@ -1,0 +1,43 @@
+# Long recipes are scripts in deploy/ and scripts/. Everything with containers prepares the machine first
+# (deploy/airgap/README.md), which takes a third of a second when there is nothing to do.
+.DEFAULT_GOAL := help
+.PHONY: help demo down logs load build prepare test fmt lint unit e2e soak
+
+help: ## prints this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## builds and starts the shop, waits until a real page was served, prints the addresses
+	@scripts/demo.sh
+
+down: ## stops the shop and removes its containers, volumes and network (its images stay: IMAGES=1 removes them too)
+	@scripts/down.sh
+
+logs: ## follows the shop's logs; SERVICE=orders for one service only
+	@deploy/compose.sh logs --follow --tail 50 $(SERVICE)
+
+load: ## sends extra customers for a while and says what they got; RATE=50 DURATION=1m
+	@deploy/compose.sh run --rm --no-deps load load -target http://productpage:8080 -rate $(or $(RATE),25) -duration $(or $(DURATION),30s)
+
+build: prepare ## builds the images of the five services and of the demo
+	@scripts/build.sh
+
+prepare: ## makes the machine ready: engine, Compose, base images (demo, build and test do it by themselves)
+	@deploy/airgap/prepare.sh
+
+test: ## everything: format, vet, lint, modules, deploy files, unit and component tests with -race, end to end
+	@scripts/test.sh format vet lint modules deploy unit e2e
+
+fmt: ## formats all Go code
+	@gofmt -w $$(git ls-files '*.go')
+
+lint: ## the quick checks: format, vet, staticcheck, go.mod files
+	@scripts/test.sh format vet lint modules
+
+unit: ## unit and component tests with -race (component tests start Postgres and Redis)
+	@scripts/test.sh unit
+
+e2e: ## starts the real compose file on ports of its own and breaks it; RUN=TestName for some tests only
+	@scripts/test.sh e2e
+
+soak: ## ten quiet minutes of load: no error, no open breaker, flat memory; SOAK=30m for longer
+	@scripts/test.sh soak

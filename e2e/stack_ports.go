@@ -1,0 +1,110 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+)
+
+const (
+	public   = 8080 // what every service's public and internal listeners are in its container
+	internal = 9090
+)
+
+// published says which ports of which containers the tests reach.
+var published = []struct {
+	service string
+	ports   []int
+}{
+	{"productpage", []int{public, internal}},
+	{"recommendations", []int{public, internal}},
+	{"inventory", []int{public, internal}},
+	{"pricing", []int{public, internal}},
+	{"orders", []int{public, internal}},
+	{"postgres", []int{5432}},
+	{"postgres-recommendations", []int{5432}},
+	{"postgres-inventory", []int{5432}},
+	{"postgres-inventory-replica", []int{5432}},
+	{"redis", []int{6379}},
+	{"toxiproxy", []int{8474}},
+	{"prometheus", []int{9090}},
+}
+
+// servers says which container a database is in.
+var servers = map[string]string{
+	"catalogue":         "postgres",
+	"pricing":           "postgres",
+	"orders":            "postgres",
+	"recommendations":   "postgres-recommendations",
+	"inventory":         "postgres-inventory",
+	"inventory-replica": "postgres-inventory-replica",
+}
+
+func allServices() (names []string) {
+	for _, p := range published {
+		names = append(names, p.service)
+	}
+	return names
+}
+
+// ports maps "service:container port" to a port of this machine.
+type ports map[string]int
+
+func (p ports) addr(service string, port int) string {
+	host, ok := p[fmt.Sprintf("%s:%d", service, port)]
+	if !ok {
+		panic(fmt.Sprintf("e2e: port %d of %q is not published", port, service))
+	}
+	return fmt.Sprintf("127.0.0.1:%d", host)
+}
+
+// choosePorts finds free ports. The engine could choose them too, but would choose others at every restart of a
+// container. They are below those the kernel hands out to outgoing connections, or one of these could take a
+// container's port while it is down.
+func choosePorts() (ports, error) {
+	chosen, taken := ports{}, map[int]bool{}
+	for _, p := range published {
+		for _, port := range p.ports {
+			host, err := freePort(taken)
+			if err != nil {
+				return nil, err
+			}
+			taken[host] = true
+			chosen[fmt.Sprintf("%s:%d", p.service, port)] = host
+		}
+	}
+	return chosen, nil
+}
+
+func freePort(taken map[int]bool) (int, error) {
+	var err error
+	for range 100 {
+		port := 20000 + rand.IntN(10000)
+		if taken[port] {
+			continue
+		}
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, fmt.Errorf("no free port: %w", err)
+}
+
+// override is the second compose file. It publishes the ports; it lets a container that dies stay dead, for a restart
+// loop would hide why; it builds and pulls nothing; and it leaves the probing to the tests.
+func override(chosen ports) string {
+	var b strings.Builder
+	b.WriteString("services:\n")
+	for _, p := range published {
+		fmt.Fprintf(&b, "  %s:\n    build: !reset null\n    pull_policy: never\n    restart: \"no\"\n", p.service)
+		fmt.Fprintf(&b, "    healthcheck: !override { disable: true }\n    ports: !override\n")
+		for _, port := range p.ports {
+			fmt.Fprintf(&b, "      - \"%s:%d\"\n", chosen.addr(p.service, port), port)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# test.sh STAGE...: runs the stages in order, stops at the first that fails, and says how long each one took.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. deploy/airgap/lib.sh
+
+staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
+modules=$(go list -m -f '{{.Dir}}')
+
+# testcontainers: no reaper image is needed, every test ends what it starts; and the engine's ports are this machine's,
+# also where a /.dockerenv makes it believe that it is inside a container.
+if [ -z "${DOCKER_HOST:-}" ]; then
+	export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1
+fi
+
+stage_format() {
+	local unformatted
+	unformatted=$(gofmt -l $modules)
+	[ -z "$unformatted" ] || fail "gofmt would change these; make fmt does it:" "$unformatted"
+}
+
+stage_vet() {
+	go vet work
+	go vet -tags e2e ./e2e
+}
+
+stage_lint() {
+	go run "$staticcheck" work
+	go run "$staticcheck" -tags e2e ./e2e
+}
+
+# Whoever takes one module alone gets what its own go.mod says, not what the workspace adds.
+stage_modules() {
+	local module
+	for module in $modules; do
+		(cd "$module" && GOWORK=off go build ./... && GOWORK=off go mod tidy -diff) || fail "in $module"
+	done
+}
+
+stage_deploy() {
+	local script
+	deploy/airgap/prepare.sh
+	for script in deploy/*.sh deploy/*/*.sh scripts/*.sh .ci/run; do
+		bash -n "$script"
+	done
+	# With an empty environment: nothing may have to be set.
+	env -i PATH="$PATH" HOME="$HOME" deploy/compose.sh --profile grafana config --quiet
+	docker run --rm --network none -v "$PWD/deploy/prometheus:/etc/prometheus:ro" --entrypoint promtool \
+		"${PROMETHEUS_IMAGE:-prom/prometheus:v2.53.3}" check config /etc/prometheus/prometheus.yml
+}
+
+stage_unit() {
+	deploy/airgap/prepare.sh
+	go test -race -shuffle=on work
+}
+
+e2e() {
+	deploy/airgap/prepare.sh
+	scripts/build.sh
+	(cd e2e && go test -tags e2e -count=1 -v -timeout 60m "$@" .)
+}
+
+stage_e2e() { e2e ${RUN:+-run "$RUN"}; }
+stage_soak() { e2e -run '^TestSteadyLoad$' -soak "${SOAK:-10m}"; }
+
+report="" stage="" all=$SECONDS
+finish() {
+	local status=$?
+	[ -z "$stage" ] || report+="  $stage: FAILED"$'\n'
+	# Test binaries that were killed leave their stack behind.
+	compose --project-name watertight-e2e down --volumes >/dev/null 2>&1 || :
+	printf '==> stages\n%s  %-8s %5d s\n' "$report" total $((SECONDS - all))
+	exit "$status"
+}
+trap finish EXIT
+
+for stage; do
+	say "$stage"
+	start=$SECONDS
+	"stage_$stage"
+	report+=$(printf '  %-8s %5d s' "$stage" $((SECONDS - start)))$'\n'
+done
+stage=""
