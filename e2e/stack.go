@@ -60,7 +60,7 @@ func stack(t testing.TB) *Stack {
 	if err := s.Toxiproxy().ResetState(); err != nil {
 		t.Fatalf("toxiproxy: %v", err)
 	}
-	for _, service := range services {
+	for _, service := range shopServices {
 		s.WaitReady(t, service)
 	}
 	t.Cleanup(func() {
@@ -94,7 +94,7 @@ func start() (_ *Stack, err error) {
 	if err := s.compose.Up(ctx, compose.RunServices(allServices()...)); err != nil {
 		return s, errors.Join(err, s.stop())
 	}
-	for _, service := range services {
+	for _, service := range shopServices {
 		if err := s.waitReady(ctx, service); err != nil {
 			s.keepLogs("start")
 			return s, errors.Join(err, s.stop())

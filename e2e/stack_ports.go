@@ -33,6 +33,9 @@ var published = []struct {
 	{"prometheus", []int{9090}},
 }
 
+// shopServices are the five, in the order of a customer's request.
+var shopServices = []string{"productpage", "recommendations", "inventory", "pricing", "orders"}
+
 // servers says which container a database is in.
 var servers = map[string]string{
 	"catalogue":         "postgres",

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // TestStackIsReachable is the test of the harness itself: whatever it gives to the other tests, answers.
 func TestStackIsReachable(t *testing.T) {
 	s := stack(t)
-	for _, service := range services {
+	for _, service := range shopServices {
 		if status := s.Probe(service, "/readyz"); status != http.StatusOK {
 			t.Errorf("%s: /readyz answers %d", service, status)
 		}
