@@ -1,0 +1,92 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// services are the five, in the order of a customer's request.
+var services = []string{"productpage", "recommendations", "inventory", "pricing", "orders"}
+
+// stores are what they keep their state in.
+var stores = []string{"postgres", "postgres-recommendations", "postgres-inventory", "postgres-inventory-replica", "redis"}
+
+// sum adds up every series of the metric on the service's own /metrics page
+// whose text contains all of the given label pairs.
+func (s *Stack) sum(t testing.TB, service, metric string, labels ...string) (total float64) {
+	t.Helper()
+	resp, err := http.Get(s.Internal(service) + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(io.LimitReader(resp.Body, 8<<20))
+series:
+	for lines.Scan() {
+		line := lines.Text()
+		name, _, _ := strings.Cut(line, " ")
+		if base, _, _ := strings.Cut(name, "{"); base != metric {
+			continue
+		}
+		for _, label := range labels {
+			if !strings.Contains(line, label) {
+				continue series
+			}
+		}
+		v, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
+		if err != nil {
+			t.Fatalf("%s: %q: %v", service, line, err)
+		}
+		total += v
+	}
+	return total
+}
+
+// breakerOpenings counts how often any breaker of any service has opened since
+// the processes started.
+func (s *Stack) breakerOpenings(t testing.TB) (n float64) {
+	t.Helper()
+	for _, service := range services {
+		n += s.sum(t, service, "circuit_breaker_state_changes_total", `to_state="open"`)
+	}
+	return n
+}
+
+func (s *Stack) noBreakerOpened(t testing.TB) {
+	t.Helper()
+	for _, service := range services {
+		if n := s.sum(t, service, "circuit_breaker_state_changes_total", `to_state="open"`); n != 0 {
+			t.Errorf("%s: breakers opened %v times", service, n)
+		}
+	}
+}
+
+// memory is each service's resident memory in bytes.
+func (s *Stack) memory(t testing.TB) map[string]float64 {
+	t.Helper()
+	m := map[string]float64{}
+	for _, service := range services {
+		m[service] = s.sum(t, service, "process_resident_memory_bytes")
+	}
+	return m
+}
+
+// memoryIsFlat fails when a service has grown by half and by more than 32 MiB:
+// a leak of one kilobyte a request is that much in ten minutes at 25/s twice over.
+func (s *Stack) memoryIsFlat(t testing.TB, before map[string]float64) {
+	t.Helper()
+	for service, now := range s.memory(t) {
+		grown := now - before[service]
+		t.Logf("%-16s %5.1f MiB, %+.1f MiB", service, now/(1<<20), grown/(1<<20))
+		if grown > before[service]/2 && grown > 32<<20 {
+			t.Errorf("%s grew by %s", service, fmt.Sprintf("%.1f MiB", grown/(1<<20)))
+		}
+	}
+}
