@@ -12,11 +12,11 @@ import (
 // giving the field a value before Run.
 type Base struct {
 	PublicAddr      string        `env:"PUBLIC_ADDR" envDefault:":8080" unit:"host:port" help:"Where customers and other services are answered."`
-	InternalAddr    string        `env:"INTERNAL_ADDR" envDefault:":9090" unit:"host:port" help:"Where metrics, profiles and the state of dependencies are shown; keep it off the public network."`
-	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"2s" help:"Longest time a request may take; a caller's X-Request-Timeout-Ms can only shorten it."`
+	InternalAddr    string        `env:"INTERNAL_ADDR" envDefault:":9090" unit:"host:port" help:"Where metrics, profiles and dependencies are shown; not for the public."`
+	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"2s" help:"Longest time a request may take; callers can only shorten it."`
 	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"65536" unit:"bytes" help:"Largest request body; more is answered 413."`
-	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"2s" help:"How long to keep serving after SIGTERM while load balancers notice the unready probe."`
-	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"6s" help:"How long requests in flight may take to finish after the drain delay; docker kills 10 s after SIGTERM."`
+	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"2s" help:"Time to keep serving after SIGTERM, until load balancers have noticed."`
+	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"6s" help:"Time for requests in flight after the drain delay; docker kills at 10 s."`
 	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO" unit:"level" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
@@ -35,8 +35,8 @@ func (b *Base) validate() error {
 	return errors.Join(
 		checkAddr("PUBLIC_ADDR", b.PublicAddr),
 		checkAddr("INTERNAL_ADDR", b.InternalAddr),
-		check(b.RequestTimeout >= minRequestTimeout, "REQUEST_TIMEOUT: %v is below %v, the least time worth starting anything with", b.RequestTimeout, minRequestTimeout),
-		check(b.RequestTimeout <= readTimeout, "REQUEST_TIMEOUT: %v is above %v, the time a client has to send its request", b.RequestTimeout, readTimeout),
+		check(b.RequestTimeout >= minRequestTimeout, "REQUEST_TIMEOUT: %v is below the useful minimum of %v", b.RequestTimeout, minRequestTimeout),
+		check(b.RequestTimeout <= readTimeout, "REQUEST_TIMEOUT: %v is above the %v a client has to send its request", b.RequestTimeout, readTimeout),
 		check(b.MaxBodyBytes > 0, "MAX_BODY_BYTES: must be positive, is %d", b.MaxBodyBytes),
 		check(b.DrainDelay >= 0, "DRAIN_DELAY: must not be negative, is %v", b.DrainDelay),
 		check(b.ShutdownTimeout > 0, "SHUTDOWN_TIMEOUT: must be positive, is %v", b.ShutdownTimeout),

@@ -9,7 +9,8 @@ const headerCustomerID = "X-Customer-Id"
 func CustomerID(r *http.Request) (string, error) {
 	values := r.Header.Values(headerCustomerID)
 	if len(values) != 1 || !visibleASCII(values[0], 64) {
-		return "", NewProblem(http.StatusBadRequest, "customer-id-invalid", "X-Customer-Id must be sent once, as 1 to 64 visible ASCII characters.")
+		return "", NewProblem(http.StatusBadRequest, "customer-id-invalid",
+			"X-Customer-Id must be sent once, as 1 to 64 visible ASCII characters.")
 	}
 	return values[0], nil
 }

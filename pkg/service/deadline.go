@@ -81,5 +81,6 @@ func serveWithin(w http.ResponseWriter, r *http.Request, next http.Handler, limi
 }
 
 func deadlineTooShort() *Problem {
-	return NewProblem(http.StatusServiceUnavailable, "deadline-too-short", "The time given is too short to do anything useful.").WithRetryAfter(retrySoon)
+	return NewProblem(http.StatusServiceUnavailable, "deadline-too-short", "The time given is too short to do anything useful.").
+		WithRetryAfter(retrySoon)
 }

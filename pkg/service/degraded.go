@@ -7,8 +7,10 @@ import (
 )
 
 func newDegraded(reg prometheus.Registerer) *prometheus.CounterVec {
-	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "degraded_responses_total",
-		Help: "Answers sent without all of their parts. Divided by requests it shows the incident that zero errors hide."}, []string{"route", "reason"})
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "degraded_responses_total",
+		Help: "Answers sent without all of their parts; against requests it shows the incident that zero errors hide.",
+	}, []string{"route", "reason"})
 	reg.MustRegister(c)
 	return c
 }

@@ -21,14 +21,15 @@ func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"dependency"}, labels...))
 	}
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: callBuckets}, append([]string{"dependency"}, labels...))
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: callBuckets},
+			append([]string{"dependency"}, labels...))
 	}
 	m := &dependencyMetrics{
 		calls:       counter("dependency_calls_total", "Logical calls by outcome; the outcomes add up to all calls.", "outcome"),
 		transitions: counter("circuit_breaker_state_changes_total", "Changes of a breaker's state.", "from_state", "to_state"),
 		rejected:    counter("bulkhead_rejected_total", "Calls refused because the limit of calls in flight was reached."),
-		attempts:    counter("retry_attempts_total", "Attempts by how each ended: success, retry, exhausted, not_retryable, budget_denied.", "outcome"),
-		duration:    histogram("dependency_call_duration_seconds", "Time of logical calls that were tried, retries included; refused calls are left out, or an outage would look fast.", "outcome"),
+		attempts:    counter("retry_attempts_total", "Attempts by how each ended, see the label.", "outcome"),
+		duration:    histogram("dependency_call_duration_seconds", "Time of calls with their retries; refused ones are left out.", "outcome"),
 		attempt:     histogram("dependency_attempt_duration_seconds", "Time of single attempts."),
 		state:       newDependencyCollector(),
 	}
@@ -45,7 +46,7 @@ func (m *dependencyMetrics) watch(d *resilience.Dependency, cfg resilience.Confi
 // at zero from the start.
 type dependencySeries struct {
 	calls       map[resilience.Outcome]prometheus.Counter
-	durations   map[resilience.Outcome]prometheus.Observer
+	durations   prometheus.ObserverVec
 	attempts    map[string]prometheus.Counter
 	transitions map[[2]resilience.BreakerState]prometheus.Counter
 	rejected    prometheus.Counter
@@ -64,7 +65,7 @@ var breakerMoves = [][2]resilience.BreakerState{
 func (m *dependencyMetrics) prepare(name string, cfg resilience.Config) *dependencySeries {
 	s := &dependencySeries{
 		calls:       map[resilience.Outcome]prometheus.Counter{},
-		durations:   map[resilience.Outcome]prometheus.Observer{},
+		durations:   m.duration.MustCurryWith(prometheus.Labels{"dependency": name}),
 		attempts:    map[string]prometheus.Counter{},
 		transitions: map[[2]resilience.BreakerState]prometheus.Counter{},
 		rejected:    m.rejected.WithLabelValues(name),
@@ -73,10 +74,8 @@ func (m *dependencyMetrics) prepare(name string, cfg resilience.Config) *depende
 	}
 	for _, o := range resilience.Outcomes() {
 		s.calls[o] = m.calls.WithLabelValues(name, o.String())
-		if o <= resilience.OutcomeTimeout { // success, slow, failure, timeout: the ones that were tried to an end
-			s.durations[o] = m.duration.WithLabelValues(name, o.String())
-		}
 	}
+	s.durations.WithLabelValues(resilience.OutcomeSuccess.String()) // the others come when they happen: nobody alerts on their time
 	for _, o := range []string{"success", "retry", "exhausted", "not_retryable", "budget_denied"} {
 		s.attempts[o] = m.attempts.WithLabelValues(name, o)
 	}
@@ -88,10 +87,10 @@ func (m *dependencyMetrics) prepare(name string, cfg resilience.Config) *depende
 
 func (s *dependencySeries) call(e resilience.CallEvent) {
 	s.calls[e.Outcome].Inc()
-	if d := s.durations[e.Outcome]; d != nil {
-		d.Observe(e.Duration.Seconds())
-	}
-	if e.Outcome == resilience.OutcomeRejectedLimit {
+	switch e.Outcome {
+	case resilience.OutcomeSuccess, resilience.OutcomeSlow, resilience.OutcomeFailure, resilience.OutcomeTimeout:
+		s.durations.WithLabelValues(e.Outcome.String()).Observe(e.Duration.Seconds())
+	case resilience.OutcomeRejectedLimit:
 		s.rejected.Inc()
 	}
 	if e.Attempts > 0 {

@@ -82,7 +82,8 @@ func fromRejected(rejected *resilience.Rejected) *Problem {
 }
 
 func deadlineExceeded() *Problem {
-	return NewProblem(http.StatusServiceUnavailable, "deadline-exceeded", "There was not enough time to finish.").WithRetryAfter(retrySoon)
+	return NewProblem(http.StatusServiceUnavailable, "deadline-exceeded", "There was not enough time to finish.").
+		WithRetryAfter(retrySoon)
 }
 
 func unavailable(retryAfter time.Duration) *Problem {

@@ -17,8 +17,8 @@ const unmatched = "unmatched"
 // knownMethods bounds the method label for the same reason (CVE-2022-21698).
 var knownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// httpBuckets, in seconds, have an edge at every promise of the articles (200 ms call, 300 ms, 500 ms page, 2 s call timeout, 4.8 s
-// query), because a quantile is only interpolated between edges.
+// httpBuckets, in seconds, have an edge at every promise of the articles (200 ms call, 300 ms, 500 ms page, 2 s call timeout,
+// 4.8 s query), because a quantile is only interpolated between edges.
 var httpBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .2, .3, .5, .75, 1, 2, 5}
 
 type httpMetrics struct {
@@ -30,18 +30,30 @@ type httpMetrics struct {
 
 func newHTTPMetrics(reg prometheus.Registerer) *httpMetrics {
 	m := &httpMetrics{
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "http_server_request_duration_seconds", Buckets: httpBuckets,
-			Help: "Time to answer a request, by route template."}, []string{"method", "route", "code"}),
-		active: prometheus.NewGauge(prometheus.GaugeOpts{Name: "http_server_active_requests", Help: "Requests being answered now."}),
-		panics: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "http_server_panics_total", Help: "Handlers that panicked."}, []string{"route"}),
-		badTimeouts: prometheus.NewCounter(prometheus.CounterOpts{Name: "http_server_invalid_timeouts_total",
-			Help: "X-Request-Timeout-Ms headers that made no sense and were ignored."}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "http_server_request_duration_seconds",
+			Help:    "Time to answer a request, by route template.",
+			Buckets: httpBuckets,
+		}, []string{"method", "route", "code"}),
+		active: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "http_server_active_requests",
+			Help: "Requests being answered now.",
+		}),
+		panics: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "http_server_panics_total",
+			Help: "Handlers that panicked.",
+		}, []string{"route"}),
+		badTimeouts: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "http_server_invalid_timeouts_total",
+			Help: "X-Request-Timeout-Ms headers that made no sense and were ignored.",
+		}),
 	}
 	reg.MustRegister(m.duration, m.active, m.panics, m.badTimeouts)
 	return m
 }
 
-// prepare creates the series an alert looks at before their first event: rate() does not see the first increment of a series that did not exist.
+// prepare creates the series an alert looks at before their first event: rate() does not see the first increment of a series
+// that did not exist.
 func (m *httpMetrics) prepare(routes chi.Routes) error {
 	m.panics.WithLabelValues(unmatched)
 	return chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
@@ -63,8 +75,9 @@ func (s *Service) measure(next http.Handler) http.Handler {
 			s.http.active.Dec()
 			took, status := time.Since(begin), rec.finalStatus(r, returned)
 			s.http.duration.WithLabelValues(methodLabel(r.Method), routeOf(r), strconv.Itoa(status)).Observe(took.Seconds())
-			s.Log.LogAttrs(r.Context(), s.requestLevel(status, took), "request", slog.String("method", methodLabel(r.Method)),
-				slog.String("route", routeOf(r)), slog.String("path", r.URL.Path), slog.Int("status", status), slog.Float64("ms", milliseconds(took)))
+			s.Log.LogAttrs(r.Context(), s.requestLevel(status, took), "request",
+				slog.String("method", methodLabel(r.Method)), slog.String("route", routeOf(r)), slog.String("path", r.URL.Path),
+				slog.Int("status", status), slog.Float64("ms", milliseconds(took)))
 		}()
 		next.ServeHTTP(rec, r)
 		returned = true

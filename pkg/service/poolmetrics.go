@@ -13,10 +13,14 @@ func newPostgresCollector(db string, pool *pgxpool.Pool) prometheus.Collector {
 	c.gauge("pgxpool_idle_conns", "Connections waiting for work.", func(s stat) float64 { return float64(s.IdleConns()) })
 	c.gauge("pgxpool_max_conns", "Most connections the pool may open.", func(s stat) float64 { return float64(s.MaxConns()) })
 	c.counter("pgxpool_acquire_total", "Connections taken.", func(s stat) float64 { return float64(s.AcquireCount()) })
-	c.counter("pgxpool_empty_acquire_total", "Times a taker had to wait.", func(s stat) float64 { return float64(s.EmptyAcquireCount()) })
-	c.counter("pgxpool_canceled_acquire_total", "Times a taker gave up waiting.", func(s stat) float64 { return float64(s.CanceledAcquireCount()) })
-	c.counter("pgxpool_new_conns_total", "Connections opened; a high rate means contexts cut queries off.", func(s stat) float64 { return float64(s.NewConnsCount()) })
-	c.counter("pgxpool_acquire_wait_seconds_total", "Time spent waiting for a connection.", func(s stat) float64 { return s.EmptyAcquireWaitTime().Seconds() })
+	c.counter("pgxpool_empty_acquire_total", "Times a taker had to wait.",
+		func(s stat) float64 { return float64(s.EmptyAcquireCount()) })
+	c.counter("pgxpool_canceled_acquire_total", "Times a taker gave up waiting.",
+		func(s stat) float64 { return float64(s.CanceledAcquireCount()) })
+	c.counter("pgxpool_new_conns_total", "Connections opened; a high rate means contexts cut queries off.",
+		func(s stat) float64 { return float64(s.NewConnsCount()) })
+	c.counter("pgxpool_acquire_wait_seconds_total", "Time spent waiting for a connection.",
+		func(s stat) float64 { return s.EmptyAcquireWaitTime().Seconds() })
 	return c
 }
 
@@ -51,11 +55,16 @@ func newStatCollector[S any](db string, snapshot func() S) *statCollector[S] {
 }
 
 func (c *statCollector[S]) gauge(name, help string, read func(S) float64) {
-	c.values = append(c.values, statValue[S]{prometheus.NewDesc(name, help, nil, prometheus.Labels{"db": c.db}), prometheus.GaugeValue, read})
+	c.add(prometheus.GaugeValue, name, help, read)
 }
 
 func (c *statCollector[S]) counter(name, help string, read func(S) float64) {
-	c.values = append(c.values, statValue[S]{prometheus.NewDesc(name, help, nil, prometheus.Labels{"db": c.db}), prometheus.CounterValue, read})
+	c.add(prometheus.CounterValue, name, help, read)
+}
+
+func (c *statCollector[S]) add(kind prometheus.ValueType, name, help string, read func(S) float64) {
+	desc := prometheus.NewDesc(name, help, nil, prometheus.Labels{"db": c.db})
+	c.values = append(c.values, statValue[S]{desc, kind, read})
 }
 
 // Describe implements prometheus.Collector.

@@ -43,6 +43,7 @@ func (opt RedisOptions) apply(options *redis.Options) {
 	options.PoolSize = orDefault(opt.PoolSize, 16)
 	options.MinIdleConns = min(orDefault(opt.MinIdleConns, 2), options.PoolSize)
 	options.ConnMaxIdleTime = 5 * time.Minute
-	options.DisableIdentity = true                                                                       // one round trip less for each new connection
-	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled} // Redis Enterprise only
+	// Two round trips less for each new connection; the second is for Redis Enterprise only.
+	options.DisableIdentity = true
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -49,6 +50,44 @@ func TestRunServesOnRealPortsAndLeavesNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Clients that turn away at the first "Connection: close", as load balancers do at the unready probe, lose nothing to a restart.
+func TestStopUnderLoadLosesNoRequest(t *testing.T) {
+	const many = 8
+	warm := make(chan struct{}, 2*many) // one from each client that is in full swing, or has failed
+	in := servicetest.Start(t, program(func(s *Service) error { s.Router.Post("/orders", ok); return nil }), map[string]string{"DRAIN_DELAY": "2s"})
+	in.WaitReady(t)
+	var clients sync.WaitGroup
+	for range many {
+		clients.Go(func() {
+			defer func() { warm <- struct{}{} }()
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for sent := 0; ; sent++ {
+				if sent == 10 {
+					warm <- struct{}{}
+				}
+				resp, err := client.Post(in.URL+"/orders", "application/json", strings.NewReader("{}"))
+				if err != nil || resp.StatusCode != 200 {
+					t.Errorf("lost after %d: %v %v", sent, resp, err)
+					return
+				}
+				resp.Body.Close()
+				if resp.Close {
+					return
+				}
+			}
+		})
+	}
+	for range many {
+		<-warm
+	}
+	in.Signal()
+	clients.Wait()
+	if err := in.Stop(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestHealthcheckAsksTheRealPort(t *testing.T) {
