@@ -5,6 +5,13 @@ set -euo pipefail
 
 answers() { docker info >/dev/null 2>&1; }
 
+install() {
+	apt-get update -qq
+	local packages="docker.io"
+	if apt-cache show docker-cli >/dev/null 2>&1; then packages+=" docker-cli"; fi # since Debian 13 a package of its own
+	apt_install $packages
+}
+
 start() {
 	if [ -d /run/systemd/system ]; then
 		systemctl start docker
@@ -25,5 +32,5 @@ if [ -n "${DOCKER_HOST:-}" ] || ! on_debian_as_root; then
 		"Install and start one: https://docs.docker.com/engine/install/. If one runs, this user may not use it:" \
 		"on Linux that takes membership of the group docker, or sudo."
 fi
-command -v dockerd >/dev/null || step engine "Installing Debian's Docker engine (about a minute)" apt_install docker.io ca-certificates
+command -v dockerd >/dev/null || step engine "Installing Debian's Docker engine (about a minute)" install
 step engine-start "Starting the Docker engine" start

@@ -1,0 +1,73 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEveryPanelShowsData asks the real Prometheus every question the dashboards ask it. A panel without data looks like
+// a shop without trouble, and a renamed metric is all it takes.
+func TestEveryPanelShowsData(t *testing.T) {
+	s := stack(t)
+	stop := browse(t, s.URL("productpage"), 10)
+	defer stop()
+	files, err := filepath.Glob("../deploy/grafana/dashboards/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dashboards: %v", err)
+	}
+	for _, file := range files {
+		for _, panel := range panelsOf(t, file) {
+			for _, target := range panel.Targets {
+				eventually(t, panel.Title+" shows data: "+target.Expr, func() bool {
+					return s.queryHasData(t, strings.ReplaceAll(target.Expr, "$__rate_interval", "30s"))
+				})
+			}
+		}
+	}
+}
+
+type dashboardPanel struct {
+	Title   string
+	Targets []struct{ Expr string }
+}
+
+func panelsOf(t testing.TB, file string) []dashboardPanel {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct{ Panels []dashboardPanel }
+	if err := json.Unmarshal(data, &dashboard); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return dashboard.Panels
+}
+
+// queryHasData fails the test when Prometheus does not understand the query.
+func (s *Stack) queryHasData(t testing.TB, query string) bool {
+	t.Helper()
+	resp, err := http.Get(s.Prometheus() + "/api/v1/query?query=" + url.QueryEscape(query))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Error string
+		Data  struct{ Result []json.RawMessage }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	if answer.Error != "" {
+		t.Fatalf("%s: %s", query, answer.Error)
+	}
+	return len(answer.Data.Result) > 0
+}
