@@ -17,6 +17,8 @@ func TestAllocations(t *testing.T) {
 	all := layers
 	all.Timeout = Timeout{Total: time.Second, Attempt: 200 * time.Millisecond}
 	all.Retry = Retry{Max: 2, Base: 10 * time.Millisecond}
+	hedged := all
+	hedged.Hedge = Hedge{MaxRatio: 0.05, Idempotent: true}
 	open := mustNew(t, layers, nil)
 	open.ForceOpen("", 0)
 
@@ -28,6 +30,7 @@ func TestAllocations(t *testing.T) {
 		{"nothing configured", mustNew(t, Config{}, nil), 0},
 		{"bulkhead and breaker", mustNew(t, layers, nil), 1},
 		{"with retry and timeout", mustNew(t, all, NopObserver{}), 5},
+		{"and an idle hedge", mustNew(t, hedged, nil), 8},
 		{"rejected by an open breaker", open, 0},
 	} {
 		ctx := context.Background()

@@ -116,6 +116,9 @@ func (r *run) begin(c *call) {
 		}
 		r.ctx, r.cancel = context.WithDeadline(r.ctx, deadline)
 	}
+	if c.lanes != nil {
+		c.lanes.enter(r.cancel)
+	}
 }
 
 // judge turns what fn returned into an outcome, and names a timeout as one.
@@ -142,7 +145,7 @@ func (r *run) outcomeOf(c *call, err error, took time.Duration) Outcome {
 		return OutcomeSlow
 	case o != OutcomeFailure && o != OutcomeTimeout:
 		return o
-	case isCanceled(c.ctx):
+	case isCanceled(c.ctx) || c.lost():
 		return OutcomeCanceled // whatever the error says: a connection closed under a query looks like a failure
 	case errors.Is(r.ctx.Err(), context.DeadlineExceeded):
 		return OutcomeTimeout // ours or the caller's: one that hangs must not hide behind impatient callers
@@ -167,6 +170,9 @@ func (r *run) end(c *call, err *error) {
 			verdict = OutcomeCanceled
 		}
 		d.breaker.report(r.ticket, verdict, took, c.now)
+	}
+	if d.hedger != nil {
+		d.hedger.sample(r.outcome, c.lost(), took)
 	}
 	c.outcome = r.outcome
 	d.events.deliver()

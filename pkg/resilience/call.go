@@ -11,6 +11,7 @@ import (
 //
 //	deadline   the caller's or Timeout.Total, the earlier; nothing is started that cannot finish
 //	retry      asks the budget before it sleeps, and never sleeps past the deadline
+//	hedge      a second attempt when the first takes unusually long, from the same budget
 //	bulkhead   outside the breaker: that we are full is not the dependency's failure
 //	breaker    outside the attempt, inside the retry: it sees every attempt
 //	attempt    one run of fn with a context of its own, canceled when fn returns
@@ -25,7 +26,11 @@ func Call[T any](ctx context.Context, d *Dependency, fn func(context.Context) (T
 	c := newCall(ctx, d)
 	defer c.end(&err)
 	for {
-		v, err = attempt(&c, fn)
+		if c.canRace() {
+			v, err = raced(&c, fn)
+		} else {
+			v, err = attempt(&c, fn)
+		}
 		if err == nil || !c.again(err) {
 			return v, c.finalError(err)
 		}
@@ -59,6 +64,9 @@ type call struct {
 	outcome  Outcome   // of the call; of the latest attempt while it runs
 	final    error     // replaces the last error, if set
 	earlier  []error   // of attempts before the last, oldest first
+	retries  int
+	lanes    *lanes // while hedged
+	hedge    HedgeResult
 }
 
 func newCall(ctx context.Context, d *Dependency) call {
@@ -73,6 +81,9 @@ func newCall(ctx context.Context, d *Dependency) call {
 	if d.budget != nil {
 		d.budget.deposit(c.begun)
 	}
+	if d.hedger != nil {
+		d.hedger.cap.deposit(c.begun)
+	}
 	return c
 }
 
@@ -86,10 +97,10 @@ func (c *call) left() (left time.Duration, ok bool) {
 // the error it could not mend.
 func (c *call) again(err error) bool {
 	d := c.dep
-	if c.attempts == 0 || c.attempts > d.cfg.Retry.Max || !c.retryable(err) {
+	if c.retries >= d.cfg.Retry.Max || !c.retryable(err) {
 		return false
 	}
-	pause := max(d.cfg.Retry.pause(c.attempts), retryAfter(err))
+	pause := max(d.cfg.Retry.pause(c.retries+1), retryAfter(err))
 	if left, ok := c.left(); ok && left < pause+d.cfg.Timeout.Min {
 		c.refuse(OutcomeRejectedDeadline, err)
 		return false
@@ -98,6 +109,7 @@ func (c *call) again(err error) bool {
 		c.refuse(OutcomeRejectedBudget, err)
 		return false
 	}
+	c.retries++
 	c.earlier = append(c.earlier, err)
 	c.sleep(pause)
 	return true
@@ -152,7 +164,7 @@ func (c *call) joined(err error) error {
 // end reports the call. It runs deferred, so that a panic of fn is a call too.
 func (c *call) end(err *error) {
 	c.dep.obs.OnCall(c.ctx, CallEvent{
-		Dependency: c.dep.name, Outcome: c.outcome, Duration: c.now.Sub(c.begun), Attempts: c.attempts, Err: *err,
+		Dependency: c.dep.name, Outcome: c.outcome, Duration: c.now.Sub(c.begun), Attempts: c.attempts, Hedge: c.hedge, Err: *err,
 	})
 }
 

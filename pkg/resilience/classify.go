@@ -27,6 +27,9 @@ func DefaultClassify(err error) Outcome {
 	if s, ok := errors.AsType[*StatusError](err); ok {
 		return classifyStatus(s.Status)
 	}
+	if errors.Is(err, errNotHedged) {
+		return OutcomeCanceled
+	}
 	if isTimeout(err) {
 		return OutcomeTimeout
 	}

@@ -9,6 +9,7 @@ type Config struct {
 	Bulkhead Bulkhead
 	Breaker  Breaker
 	Retry    Retry
+	Hedge    Hedge
 
 	// Classify says what an error of fn means for the dependency's health. Nil means DefaultClassify. It returns
 	// OutcomeSuccess for an error that is an answer ("no such user"), OutcomeFailure or OutcomeTimeout for one that counts
@@ -79,7 +80,7 @@ const (
 
 // withDefaults fills what the zero value stands for.
 func (c Config) withDefaults() Config {
-	t, b, r := &c.Timeout, &c.Breaker, &c.Retry
+	t, b, r, h := &c.Timeout, &c.Breaker, &c.Retry, &c.Hedge
 	if t.Attempt == 0 {
 		t.Attempt = t.Total
 	}
@@ -97,7 +98,7 @@ func (c Config) withDefaults() Config {
 			b.Successes = b.Probes
 		}
 	}
-	if r.Max > 0 {
+	if c.extraAttempts() {
 		if r.Cap == 0 {
 			r.Cap = max(t.Total, r.Base)
 		}
@@ -111,8 +112,19 @@ func (c Config) withDefaults() Config {
 			r.When = DefaultRetryable
 		}
 	}
+	if h.enabled() {
+		if h.Quantile == 0 {
+			h.Quantile = defaultQuantile
+		}
+		if h.MinSamples == 0 {
+			h.MinSamples = defaultMinSamples
+		}
+	}
 	if c.Classify == nil {
 		c.Classify = DefaultClassify
 	}
 	return c
 }
+
+// extraAttempts tells whether a call may make more than one attempt.
+func (c Config) extraAttempts() bool { return c.Retry.Max > 0 || c.Hedge.enabled() }

@@ -64,10 +64,16 @@ func TestConfigProblems(t *testing.T) {
 		"Probes is negative":                with(func(b *Breaker) { b.Probes = -1 }),
 		"do not fit the bulkhead":           {Bulkhead: Bulkhead{Max: 2}, Breaker: Breaker{FailureRatio: 1, MinCalls: 1, OpenFor: time.Second, Probes: 3}},
 		"Retry.Max must be between":         retry(func(c *Config) { c.Retry.Max = 11 }),
-		"the last retry cannot fit":         retry(func(c *Config) { c.Retry.Max = 4 }),
+		"nothing of Timeout.Total":          retry(func(c *Config) { c.Timeout.Attempt = c.Timeout.Total }),
+		"the last retry cannot fit":         retry(func(c *Config) { c.Retry.Max, c.Retry.Cap = 10, time.Second }),
 		"Cap 200ms is below":                retry(func(c *Config) { c.Retry.Base = time.Second }),
 		"BudgetRatio must be between":       retry(func(c *Config) { c.Retry.BudgetRatio = 1.1 }),
 		"BudgetFloor is negative":           retry(func(c *Config) { c.Retry.BudgetFloor = -1 }),
+		"Hedge needs Idempotent":            {Timeout: second, Hedge: Hedge{MaxRatio: 0.05}},
+		"Hedge needs Timeout.Total":         {Hedge: Hedge{MaxRatio: 0.05, Idempotent: true}},
+		"MaxRatio must be above 0":          {Timeout: second, Hedge: Hedge{MaxRatio: 0.06, Idempotent: true}},
+		"Quantile must be between":          {Timeout: second, Hedge: Hedge{MaxRatio: 0.05, Idempotent: true, Quantile: 1}},
+		"MinSamples is negative":            {Timeout: second, Hedge: Hedge{MaxRatio: 0.05, Idempotent: true, MinSamples: -1}},
 		"Retry needs Timeout.Total":         retry(func(c *Config) { c.Timeout = Timeout{} }),
 		"the name must be 1 to 64 printabl": {},
 	} {
@@ -83,11 +89,13 @@ func TestConfigProblems(t *testing.T) {
 
 func TestDescribeShowsOrderAndNumbers(t *testing.T) {
 	cfg := retryTwice()
+	cfg.Hedge = Hedge{MaxRatio: 0.05, Idempotent: true, Backup: mustNew(t, Config{}, nil)}
 	cfg.Bulkhead = Bulkhead{Max: 50, MaxWait: 10 * time.Millisecond}
 	cfg.Breaker = Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 400 * time.Millisecond, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: 30 * time.Second}
 	want := `dep
   deadline  2s or the caller's, the earlier; nothing starts with less than 1ms left
   retry     2 more, pauses from 25ms to 200ms, budget 10 % of calls + 10 in 10s
+  hedge     a second attempt after the p95 of at least 100, for at most 5 % of calls, by dep
   bulkhead  50 in flight, wait for a slot at most 10ms
   breaker   opens on 50 % failed, or 80 % slower than 400ms (of 20 or more in 10s), or 5 failures in a row
             for at most 30s, then 1 at once, closes after 1 good
@@ -99,6 +107,7 @@ func TestDescribeShowsOrderAndNumbers(t *testing.T) {
 	want = `dep
   deadline  the caller's
   retry     none
+  hedge     none
   bulkhead  none
   breaker   none
   attempt   until the caller's deadline

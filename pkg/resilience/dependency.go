@@ -15,6 +15,7 @@ type Dependency struct {
 	limiter *limiter
 	breaker *breaker // nil without one
 	budget  *budget  // nil without extra attempts
+	hedger  *hedger  // nil without hedging
 	events  *events
 	client  *http.Client
 	full    *Rejected // what a full limiter says, made once
@@ -41,8 +42,11 @@ func New(name string, cfg Config, obs Observer) (*Dependency, error) {
 	if cfg.Breaker.enabled() {
 		d.breaker = newBreaker(name, cfg, d.events)
 	}
-	if cfg.Retry.Max > 0 {
+	if cfg.extraAttempts() {
 		d.budget = newBudget(cfg.Retry.BudgetRatio, cfg.Retry.BudgetFloor, time.Now())
+	}
+	if cfg.Hedge.enabled() {
+		d.hedger = newHedger(cfg.Hedge, time.Now())
 	}
 	d.client = newHTTPClient(d)
 	return d, nil

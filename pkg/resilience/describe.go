@@ -27,6 +27,12 @@ func (d *Dependency) Describe() string {
 	} else {
 		row("retry", "none")
 	}
+	if h := d.cfg.Hedge; h.enabled() {
+		row("hedge", "a second attempt after the p%g of at least %d, for at most %.0f %% of calls%s",
+			h.Quantile*100, h.MinSamples, h.MaxRatio*100, d.backupNote())
+	} else {
+		row("hedge", "none")
+	}
 	if b.Max > 0 {
 		row("bulkhead", "%d in flight, wait for a slot at most %v", b.Max, b.MaxWait)
 	} else {
@@ -45,6 +51,13 @@ func (d *Dependency) Describe() string {
 	}
 	w.Flush()
 	return s.String()
+}
+
+func (d *Dependency) backupNote() string {
+	if b := d.cfg.Hedge.Backup; b != nil {
+		return ", by " + b.name
+	}
+	return ""
 }
 
 // reasons lists what opens the breaker.

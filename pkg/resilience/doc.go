@@ -32,14 +32,16 @@
 // The layers always stand in the same order. It is not configurable, because most other orders are bugs:
 //
 //	Call
-//	 └ deadline        the caller's remaining time or Timeout.Total, the earlier; nothing is started that cannot finish
-//	   └ retry         asks a shared budget before it sleeps; never sleeps past the deadline; keeps the cause
-//	     └ bulkhead    outside the breaker: that we are full is not their failure
-//	       └ breaker   inside the retry: it sees every attempt, and its refusals are never retried
-//	         └ attempt a context of its own: Timeout.Attempt or what is left, the earlier
+//	 └ deadline          the caller's remaining time or Timeout.Total, the earlier; nothing is started that cannot finish
+//	   └ retry           asks a shared budget before it sleeps; never sleeps past the deadline; keeps the cause
+//	     └ hedge         a second attempt when the first takes unusually long, out of the same budget
+//	       └ bulkhead    outside the breaker: that we are full is not their failure
+//	         └ breaker   inside the retry: it sees every attempt, and its refusals are never retried
+//	           └ attempt a context of its own: Timeout.Attempt or what is left, the earlier
 //
-// fn always runs on the goroutine of its caller. Go cannot abandon a function that ignores its context, and pretending to (by
-// leaving it behind on another goroutine) would only hide what still runs. So the slot is held, and Call returns, when fn does.
+// fn runs on the goroutine of its caller; only the second attempt of a hedged call has one of its own. Go cannot abandon a
+// function that ignores its context, and pretending to (by leaving it behind on another goroutine) would only hide what still
+// runs. So the slot is held until fn returns, and Call returns when fn does.
 //
 // # What counts as what
 //

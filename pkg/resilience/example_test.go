@@ -70,6 +70,7 @@ func ExampleDependency_Describe() {
 	// redis
 	//   deadline  50ms or the caller's, the earlier; nothing starts with less than 1ms left
 	//   retry     none
+	//   hedge     none
 	//   bulkhead  20 in flight, wait for a slot at most 5ms
 	//   breaker   opens on 5 failures in a row
 	//             for at most 5s, then 1 at once, closes after 1 good

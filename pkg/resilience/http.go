@@ -2,6 +2,7 @@ package resilience
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -48,6 +49,10 @@ type decorator struct {
 // RoundTrip implements http.RoundTripper.
 func (t *decorator) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
+	if isHedge(ctx) && !repeatable(req) {
+		closeBody(req)
+		return nil, errNotHedged
+	}
 	out := req.Clone(ctx)
 	out.Header.Set(HeaderAttempt, strconv.Itoa(AttemptFromContext(ctx)))
 	out.Header.Set(HeaderTraceparent, spanFor(ctx).String())
@@ -101,6 +106,9 @@ func repeatable(req *http.Request) bool {
 	}
 	return req.Header.Get("Idempotency-Key") != ""
 }
+
+// errNotHedged is what a second attempt gets for a request that must not be sent twice.
+var errNotHedged = errors.New("resilience: a request that is neither idempotent nor keyed is not hedged")
 
 // mayHaveActed marks an error after which nobody knows whether the server has done what must not be done twice.
 type mayHaveActed struct{ error }

@@ -40,6 +40,7 @@ type CallEvent struct {
 	Outcome    Outcome
 	Duration   time.Duration // waiting and pauses included
 	Attempts   int           // started; 0 if the call was refused
+	Hedge      HedgeResult   // "" if it could not have been hedged
 	Err        error         // what Call returned; a success has one too if it is an answer ("no such user")
 }
 

@@ -16,6 +16,7 @@ func (c Config) validate(name string) error {
 	c.validateBulkhead(&p)
 	c.validateBreaker(&p)
 	c.validateRetry(&p)
+	c.validateHedge(&p)
 	return errors.Join(p.found...)
 }
 
@@ -94,21 +95,36 @@ func (c Config) validateBreaker(p *problems) {
 
 func (c Config) validateRetry(p *problems) {
 	r, t := c.Retry, c.Timeout
+	if c.extraAttempts() {
+		p.check(r.BudgetRatio > 0 && r.BudgetRatio <= 1, "Retry.BudgetRatio must be between 0 and 1 (%v)", r.BudgetRatio)
+		p.check(r.BudgetFloor >= 0, "Retry.BudgetFloor is negative (%d)", r.BudgetFloor)
+	}
 	p.check(r.Max >= 0 && r.Max <= 10, "Retry.Max must be between 0 and 10 (%d)", r.Max)
 	if r.Max <= 0 || r.Max > 10 {
 		return
 	}
 	p.check(r.Base >= time.Millisecond, "Retry.Base must be at least 1 ms (%v): a retry without a pause is a second burst", r.Base)
 	p.check(r.Cap >= r.Base, "Retry.Cap %v is below Retry.Base %v", r.Cap, r.Base)
-	p.check(r.BudgetRatio > 0 && r.BudgetRatio <= 1, "Retry.BudgetRatio must be between 0 and 1 (%v)", r.BudgetRatio)
-	p.check(r.BudgetFloor >= 0, "Retry.BudgetFloor is negative (%d)", r.BudgetFloor)
 	p.check(t.Total > 0, "Retry needs Timeout.Total: without one, nothing ends the retrying")
 	if t.Total > 0 && r.Base > 0 {
-		need := time.Duration(r.Max+1) * t.Attempt
+		need := t.Attempt + t.Min
+		p.check(need+r.Base/2 <= t.Total, "after an attempt that hangs for %v nothing of Timeout.Total %v is left for a retry", t.Attempt, t.Total)
 		for n := 1; n <= r.Max; n++ {
 			need += r.ceiling(n) / 2
 		}
-		p.check(need <= t.Total, "%d attempts of %v and their shortest pauses need %v, more than Timeout.Total %v: the last retry cannot fit",
-			r.Max+1, t.Attempt, need, t.Total)
+		p.check(need <= t.Total, "an attempt of %v and %d pauses need %v at least, more than Timeout.Total %v: the last retry cannot fit",
+			t.Attempt, r.Max, need, t.Total)
 	}
+}
+
+func (c Config) validateHedge(p *problems) {
+	h := c.Hedge
+	if !h.enabled() {
+		return
+	}
+	p.check(h.Idempotent, "Hedge needs Idempotent: two attempts at once must do no more than one")
+	p.check(h.MaxRatio > 0 && h.MaxRatio <= maxHedgeRatio, "Hedge.MaxRatio must be above 0 and at most %v (%v)", maxHedgeRatio, h.MaxRatio)
+	p.check(h.Quantile > 0 && h.Quantile < 1, "Hedge.Quantile must be between 0 and 1 (%v)", h.Quantile)
+	p.check(h.MinSamples > 0, "Hedge.MinSamples is negative (%d)", h.MinSamples)
+	p.check(c.Timeout.Total > 0, "Hedge needs Timeout.Total, which also ends the loser")
 }

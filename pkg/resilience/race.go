@@ -1,0 +1,247 @@
+package resilience
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// race is a call that may have two attempts at once. The first runs on the caller's goroutine; a timer may start the second on
+// another. Only a success ends the race: an error waits for the other attempt.
+type race[T any] struct {
+	lanes
+	from        *Dependency
+	fn          func(context.Context) (T, error)
+	timer       *time.Timer
+	firstNumber int
+
+	// The second attempt. Written by its goroutine until ended is closed, read by the caller afterwards.
+	second call
+	ended  chan struct{} // nil until it has started
+	value  T
+	err    error
+	panic  any
+}
+
+// lanes is what the attempts of a race know of each other.
+type lanes struct {
+	mu sync.Mutex
+	standing
+	cancelFirst  context.CancelFunc
+	cancelSecond context.CancelFunc
+}
+
+// standing is how a race stands.
+type standing struct {
+	over       bool // nothing more may start or win
+	suppressed bool // the second was due, but not allowed
+	secondWon  bool
+}
+
+// raced makes an attempt of c and, if it takes too long, another.
+func raced[T any](c *call, fn func(context.Context) (T, error)) (T, error) {
+	r := &race[T]{from: c.dep, fn: fn, firstNumber: c.attempts + 1}
+	r.second = call{
+		dep: c.dep.hedgeTarget(), ctx: c.ctx, deadline: c.deadline, outcome: OutcomeFailure, attempts: r.firstNumber,
+	}
+	if delay, ok := c.dep.hedger.hedgeDelay(); ok {
+		r.timer = time.AfterFunc(delay, r.hedge)
+	}
+	defer r.abandon() // fn may panic
+	c.lanes = &r.lanes
+	v, err := attempt(c, fn)
+	c.lanes = nil
+
+	started := r.firstEnded(err == nil || c.ctx.Err() != nil)
+	switch {
+	case err == nil:
+		c.hedge = r.resultOfFirst(started)
+		if started {
+			c.attempts++
+		}
+	case started:
+		return r.await(c, v, err)
+	case c.mayFailOver(err):
+		if r.open(time.Now(), false) {
+			r.run()
+		}
+		return r.await(c, v, err)
+	}
+	return v, err
+}
+
+// hedge runs on the timer's goroutine.
+func (r *race[T]) hedge() {
+	if !r.open(time.Now(), true) {
+		return
+	}
+	r.run()
+	if r.panic != nil && r.stands().over { // nobody is waiting for it any more
+		slog.Error("resilience: a hedged attempt panicked", "dependency", r.second.dep.name, "panic", r.err)
+	}
+}
+
+// open makes the second attempt ready to run. A hedge must be allowed, and comes to nothing if the race is over.
+func (r *race[T]) open(now time.Time, hedge bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if hedge && (r.over || !r.from.mayHedge(now)) {
+		r.suppressed = !r.over
+		return false
+	}
+	ctx := r.second.ctx
+	if hedge {
+		ctx = context.WithValue(ctx, hedgeKey{}, true)
+	}
+	if r.second.dep != r.from {
+		ctx = context.WithValue(ctx, backupKey{}, true)
+	}
+	// With the deadline of the call, so that the caller need not wait for an fn that ignores its context.
+	r.second.ctx, r.cancelSecond = context.WithDeadline(ctx, r.second.deadline)
+	r.second.begun, r.second.now = now, now
+	r.over = false
+	r.ended = make(chan struct{})
+	return true
+}
+
+// run makes the second attempt. However fn ends there, the process survives, and the caller hears of it.
+func (r *race[T]) run() {
+	r.err = errors.New("fn ended its goroutine")
+	defer func() {
+		if p := recover(); p != nil {
+			r.panic, r.err = p, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if r.err == nil && !r.win() {
+			discard(r.value)
+		}
+		close(r.ended)
+		r.cancelSecond()
+	}()
+	r.value, r.err = attempt(&r.second, r.fn)
+}
+
+// await returns what the second attempt brings, after the first has failed with err.
+func (r *race[T]) await(c *call, v T, err error) (T, error) {
+	c.hedge = HedgeBothFailed
+	select {
+	case <-r.ended:
+	case <-r.second.ctx.Done():
+		if !r.hasEnded() { // out of time, or the caller has left
+			c.attempts++
+			return v, err
+		}
+	}
+	c.now = time.Now()
+	if r.panic != nil {
+		panic(r.err)
+	}
+	if r.second.attempts > r.firstNumber { // it was not refused
+		c.attempts++
+		c.outcome = r.second.outcome
+	}
+	if r.err == nil {
+		c.hedge = HedgeBackupWon
+		return r.value, nil
+	}
+	return v, &AttemptsError{Dependency: r.from.name, Errs: []error{err, r.err}}
+}
+
+func (r *race[T]) hasEnded() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// firstEnded notes that the first attempt has ended, and tells whether the second has started. Unless it has, and is still
+// needed, the race is over.
+func (r *race[T]) firstEnded(final bool) (started bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	started = r.ended != nil
+	if final || !started {
+		r.over = true
+	}
+	return started
+}
+
+// resultOfFirst says what came of hedging when the first attempt has succeeded.
+func (r *race[T]) resultOfFirst(started bool) HedgeResult {
+	switch {
+	case started && r.stands().secondWon: // both have: in the same instant, or because the first ignores its context
+		<-r.ended
+		discard(r.value)
+		return HedgePrimaryWon
+	case started:
+		return HedgePrimaryWon
+	case r.stands().suppressed:
+		return HedgeSuppressed
+	}
+	return HedgeNotNeeded
+}
+
+// lost tells whether another attempt of the same call has won.
+func (c *call) lost() bool { return c.lanes != nil && c.lanes.stands().secondWon }
+
+// abandon ends what is still running.
+func (r *race[T]) abandon() {
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	if r.cancelSecond != nil {
+		r.cancelSecond()
+	}
+}
+
+// enter tells how to cancel the first attempt.
+func (l *lanes) enter(cancel context.CancelFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cancelFirst = cancel
+	if l.secondWon {
+		cancel()
+	}
+}
+
+// win makes the second attempt the winner, unless the race is over.
+func (l *lanes) win() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return false
+	}
+	l.over, l.secondWon = true, true
+	if l.cancelFirst != nil {
+		l.cancelFirst()
+	}
+	return true
+}
+
+func (l *lanes) stands() standing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.standing
+}
+
+// discard closes a value nobody will see.
+func discard(v any) {
+	switch v := v.(type) {
+	case *http.Response:
+		if v != nil {
+			v.Body.Close()
+		}
+	case io.Closer:
+		v.Close()
+	}
+}
