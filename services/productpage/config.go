@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"watertight.example/pkg/service"
+)
+
+// Config holds every knob of this service. The numbers of the page itself (budgets, attempts) are no knobs: they belong
+// together and stand in page.go and beside each dependency.
+type Config struct {
+	service.Base
+	DatabaseURL service.Secret `env:"DATABASE_URL" envDefault:"postgres://catalogue@localhost:5432/catalogue?sslmode=disable" unit:"url" help:"The Postgres that holds the catalogue."`
+	RedisURL    service.Secret `env:"REDIS_URL" envDefault:"redis://localhost:6379/0" unit:"url" help:"Where inventory publishes its snapshot of all counts."`
+
+	RecommendationsURL string `env:"RECOMMENDATIONS_URL" envDefault:"http://localhost:8082" unit:"url" help:"What was bought together, and best sellers."`
+	InventoryURL       string `env:"INVENTORY_URL" envDefault:"http://localhost:8083" unit:"url" help:"What is in stock."`
+	PricingURL         string `env:"PRICING_URL" envDefault:"http://localhost:8084" unit:"url" help:"Prices and quotes."`
+	OrdersURL          string `env:"ORDERS_URL" envDefault:"http://localhost:8085" unit:"url" help:"Where orders are placed and shown."`
+
+	CookieSecret service.Secret `env:"COOKIE_SECRET" help:"Signs the customer's cookie, at least 32 bytes, the same on every replica; empty makes one up, and customers are forgotten at a restart."`
+	CookieSecure bool           `env:"COOKIE_SECURE" envDefault:"false" help:"Send the cookie over https only; set it wherever the shop is reached by https."`
+
+	CatalogueEvery   time.Duration `env:"CATALOGUE_EVERY" envDefault:"30s" help:"How often the copy of the catalogue in memory is refreshed."`
+	BestSellersEvery time.Duration `env:"BEST_SELLERS_EVERY" envDefault:"60s" help:"How often the best sellers, the stand-in for recommendations, are refreshed."`
+
+	RecommendationsOpenFor time.Duration `env:"RECOMMENDATIONS_OPEN_FOR" envDefault:"30s" help:"How long failing recommendations are left alone before the next probe."`
+	InventoryOpenFor       time.Duration `env:"INVENTORY_OPEN_FOR" envDefault:"10s" help:"The same for inventory."`
+	PricingOpenFor         time.Duration `env:"PRICING_OPEN_FOR" envDefault:"10s" help:"The same for pricing."`
+	OrdersOpenFor          time.Duration `env:"ORDERS_OPEN_FOR" envDefault:"5s" help:"The same for orders."`
+	RedisOpenFor           time.Duration `env:"REDIS_OPEN_FOR" envDefault:"5s" help:"The same for Redis."`
+	PostgresOpenFor        time.Duration `env:"POSTGRES_OPEN_FOR" envDefault:"5s" help:"The same for the catalogue's database."`
+}
+
+// minCookieSecret is the size of the hash that uses it; a shorter secret would be the weakest part.
+const minCookieSecret = 32
+
+// Validate reports every problem of the service's own knobs.
+func (c *Config) Validate() error {
+	problems := []error{
+		checkURL("RECOMMENDATIONS_URL", c.RecommendationsURL), checkURL("INVENTORY_URL", c.InventoryURL),
+		checkURL("PRICING_URL", c.PricingURL), checkURL("ORDERS_URL", c.OrdersURL),
+	}
+	if n := len(c.CookieSecret.Reveal()); n != 0 && n < minCookieSecret {
+		problems = append(problems, fmt.Errorf("COOKIE_SECRET: has %d bytes, needs at least %d", n, minCookieSecret))
+	}
+	for _, knob := range []struct {
+		key string
+		d   time.Duration
+	}{
+		{"CATALOGUE_EVERY", c.CatalogueEvery}, {"BEST_SELLERS_EVERY", c.BestSellersEvery}, {"RECOMMENDATIONS_OPEN_FOR", c.RecommendationsOpenFor},
+		{"INVENTORY_OPEN_FOR", c.InventoryOpenFor}, {"PRICING_OPEN_FOR", c.PricingOpenFor}, {"ORDERS_OPEN_FOR", c.OrdersOpenFor},
+		{"REDIS_OPEN_FOR", c.RedisOpenFor}, {"POSTGRES_OPEN_FOR", c.PostgresOpenFor},
+	} {
+		if knob.d <= 0 {
+			problems = append(problems, fmt.Errorf("%s: must be positive, is %v", knob.key, knob.d))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func checkURL(key, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return fmt.Errorf("%s: %q is not an http address", key, text)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"watertight.example/pkg/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// running is the whole service, started as main does it, on a real Postgres and Redis and in front of a fake shop.
+type running struct {
+	t        testing.TB
+	url      string
+	database string
+	redis    string
+	*fakeShop
+}
+
+// start runs the service until the test ends. env adds to the environment or replaces parts of it.
+func start(t testing.TB, env map[string]string) *running {
+	t.Helper()
+	r := &running{t: t, fakeShop: newFakeShop(t), database: storetest.Postgres(t), redis: storetest.Redis(t)}
+	environment := map[string]string{
+		"PUBLIC_ADDR": "127.0.0.1:0", "INTERNAL_ADDR": "127.0.0.1:0", "DATABASE_URL": r.database, "REDIS_URL": r.redis,
+		"RECOMMENDATIONS_URL": r.recommendations.URL, "INVENTORY_URL": r.inventory.URL, "PRICING_URL": r.pricing.URL, "ORDERS_URL": r.orders.URL,
+		"DRAIN_DELAY": "1ms", "SHUTDOWN_TIMEOUT": "5s", "COOKIE_SECRET": strings.Repeat("s", minCookieSecret),
+	}
+	for k, v := range env {
+		environment[k] = v
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	log, logged := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, []string{"productpage"}, func(k string) string { return environment[k] }, logged)
+		logged.Close()
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+	r.awaitReady(log, ended)
+	return r
+}
+
+// awaitReady reads the log until the service says that it is ready, and then goes on reading it so that nobody blocks.
+func (r *running) awaitReady(log io.Reader, ended chan error) {
+	r.t.Helper()
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, 1<<20)
+	var seen []string
+	for lines.Scan() {
+		var line struct{ Msg, Public string }
+		_ = json.Unmarshal(lines.Bytes(), &line)
+		seen = append(seen, lines.Text())
+		if line.Msg == "listening" {
+			r.url = "http://" + line.Public
+		}
+		if line.Msg == "ready" {
+			go func() { _, _ = io.Copy(io.Discard, log) }()
+			return
+		}
+	}
+	r.t.Fatalf("not ready: %v\n%s", <-ended, strings.Join(seen, "\n"))
+}
+
+// browser is a visitor with cookies who asks for HTML.
+type browser struct {
+	t      testing.TB
+	base   string
+	client *http.Client
+}
+
+func (r *running) browser() *browser {
+	jar, _ := cookiejar.New(nil)
+	return &browser{r.t, r.url, &http.Client{Jar: jar, Timeout: 20 * time.Second}}
+}
+
+// once is a browser that shows redirects instead of following them.
+func (b *browser) once() *browser {
+	c := *b.client
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &browser{b.t, b.base, &c}
+}
+
+// answer is a response with its body read.
+type answer struct {
+	*http.Response
+	body string
+	took time.Duration
+}
+
+func (b *browser) get(path string) answer {
+	b.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, b.base+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	return b.do(req)
+}
+
+func (b *browser) post(path string, form url.Values) answer {
+	b.t.Helper()
+	req, err := http.NewRequest(http.MethodPost, b.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html")
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	return b.do(req)
+}
+
+func (b *browser) do(req *http.Request) answer {
+	b.t.Helper()
+	begin := time.Now()
+	resp, err := b.client.Do(req)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
+	}
+	return answer{resp, string(body), time.Since(begin)}
+}
+
+// json asks for the product page as a program does.
+func (b *browser) json(path string) (answer, pageAnswer) {
+	b.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, b.base+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "application/json")
+	a := b.do(req)
+	var p pageAnswer
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil {
+		b.t.Fatalf("%s: %v\n%.300s", path, err, a.body)
+	}
+	return a, p
+}
+
+// pageAnswer is the JSON page as the contract describes it, in names of its own so that a renamed member is noticed.
+type pageAnswer struct {
+	Product struct {
+		ID   int
+		Name string
+	}
+	Price *struct {
+		Amount   int64
+		Currency string
+		Stale    bool
+		AsOf     time.Time `json:"as_of"`
+	}
+	Stock *struct {
+		Available int
+		Snapshot  bool
+	}
+	Recommendations []struct {
+		ProductID int `json:"product_id"`
+		Name      string
+	}
+	Degraded []string
+}
+
+// want fails the test unless the answer has the status and all of the texts.
+func (a answer) want(t testing.TB, status int, texts ...string) {
+	t.Helper()
+	if a.StatusCode != status {
+		t.Fatalf("%s %s: status %d, want %d\n%.600s", a.Request.Method, a.Request.URL, a.StatusCode, status, a.body)
+	}
+	for _, text := range texts {
+		if !strings.Contains(a.body, text) {
+			t.Errorf("%s %s lacks %q", a.Request.Method, a.Request.URL, text)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
+)
+
+// Price is what a product costs in minor units of Currency. AsOf is when pricing said so; Stale marks the last known price, shown
+// because there is no newer one.
+type Price struct {
+	Amount   int64     `json:"amount"`
+	Currency string    `json:"currency"`
+	AsOf     time.Time `json:"as_of"`
+	Stale    bool      `json:"stale"`
+}
+
+// pricing asks the pricing service. Its fallback is the last price of the same product, in memory; an order is charged by a quote
+// made at the checkout, so an old figure misleads nobody about what they pay.
+type pricing struct {
+	dep    *resilience.Dependency
+	url    string
+	known  lastKnown[Price]
+	flight flight[map[int]Price]
+}
+
+func newPricing(s *service.Service, cfg *Config, budget part) (*pricing, error) {
+	dep, err := s.Dependency("pricing", resilience.Config{
+		Timeout:  resilience.Timeout{Total: budget.Total, Attempt: budget.Attempt},
+		Retry:    resilience.Retry{Max: 1, Base: 10 * time.Millisecond, Cap: 20 * time.Millisecond},
+		Bulkhead: resilience.Bulkhead{Max: 100}, // two calls a page: its own price, and those of its recommendations
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 70 * time.Millisecond, MinCalls: 20, Window: 10 * time.Second,
+			ConsecutiveFailures: 5, OpenFor: cfg.PricingOpenFor, Probes: 1},
+	})
+	return &pricing{dep: dep, url: cfg.PricingURL, flight: flight[map[int]Price]{patience: budget.Total}}, err
+}
+
+// price is the price part of the page. It is nil when there is none, also no last known one.
+func (p *pricing) price(ctx context.Context, sku int) (*Price, source) {
+	prices, err := p.prices(ctx, []int{sku})
+	if err == nil {
+		if found, ok := prices[sku]; ok {
+			return &found, live
+		}
+		return nil, live // pricing knows no price for it: that is an answer
+	}
+	if last, at, ok := p.known.get(sku); ok {
+		last.AsOf, last.Stale = at, true
+		return &last, stale
+	}
+	return nil, missing
+}
+
+// maxAmount is ten million: a figure above it is a mistake of the other side, not a price.
+const maxAmount = 1_000_000_000
+
+// prices asks for up to 50 products at once. A product without a price is not in the result.
+func (p *pricing) prices(ctx context.Context, skus []int) (map[int]Price, error) {
+	if len(skus) == 0 {
+		return nil, nil
+	}
+	query := skuQuery(skus)
+	return p.flight.do(ctx, query, func(ctx context.Context) (map[int]Price, error) {
+		return resilience.Call(ctx, p.dep, func(ctx context.Context) (map[int]Price, error) {
+			answer, err := get[priceAnswer](ctx, p.dep, p.url+"/prices?"+query, nil)
+			if err != nil {
+				return nil, err
+			}
+			prices, err := answer.check(skus)
+			for sku, price := range prices {
+				p.known.put(sku, price)
+			}
+			return prices, err
+		})
+	})
+}
+
+type priceAnswer struct {
+	Prices []struct {
+		SKU      int    `json:"sku"`
+		Amount   int64  `json:"amount"`
+		Currency string `json:"currency"`
+	} `json:"prices"`
+	Unknown []int `json:"unknown"`
+}
+
+// check accepts an answer only if it is one: each product asked for once, as a sane price or as unknown.
+func (a priceAnswer) check(skus []int) (map[int]Price, error) {
+	if len(a.Prices)+len(a.Unknown) != len(skus) {
+		return nil, nonsense("%d prices and %d unknown for %d products", len(a.Prices), len(a.Unknown), len(skus))
+	}
+	found, now := make(map[int]Price, len(a.Prices)), time.Now()
+	for _, p := range a.Prices {
+		if !saneMoney(p.Amount, p.Currency) {
+			return nil, nonsense("price of %d is %d %.8q", p.SKU, p.Amount, p.Currency)
+		}
+		found[p.SKU] = Price{Amount: p.Amount, Currency: p.Currency, AsOf: now}
+	}
+	known := 0
+	for _, sku := range skus {
+		if _, ok := found[sku]; ok {
+			known++
+		}
+	}
+	if known != len(a.Prices) {
+		return nil, nonsense("prices of products nobody asked for")
+	}
+	return found, nil
+}
+
+func saneMoney(amount int64, currency string) bool {
+	return amount >= 0 && amount <= maxAmount && len(currency) == 3
+}
+
+func skuQuery(skus []int) string {
+	query := url.Values{}
+	for _, sku := range skus {
+		query.Add("sku", strconv.Itoa(sku))
+	}
+	return query.Encode()
+}
+
+// Line is a product and how many of it.
+type Line struct {
+	SKU      int `json:"sku"`
+	Quantity int `json:"quantity"`
+}
+
+// Quote is a price promised until ExpiresAt.
+type Quote struct {
+	ID        string       `json:"quote_id"`
+	Lines     []PricedLine `json:"lines"`
+	Total     int64        `json:"total"`
+	Currency  string       `json:"currency"`
+	ExpiresAt time.Time    `json:"expires_at"`
+}
+
+// PricedLine is a Line with its amounts in minor units.
+type PricedLine struct {
+	SKU        int   `json:"sku"`
+	Quantity   int   `json:"quantity"`
+	UnitAmount int64 `json:"unit_amount"`
+	Amount     int64 `json:"amount"`
+}
+
+// quote asks for a new quote. Retrying is harmless, though it is a POST: a quote nobody uses costs nothing and expires.
+func (p *pricing) quote(ctx context.Context, lines []Line) (Quote, error) {
+	body, err := json.Marshal(map[string]any{"lines": lines})
+	if err != nil {
+		return Quote{}, err
+	}
+	return resilience.Call(ctx, p.dep, func(ctx context.Context) (Quote, error) {
+		var q Quote
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/quotes", bytes.NewReader(body))
+		if err != nil {
+			return q, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if err := service.CallJSON(p.dep.HTTPClient(), req, &q); err != nil {
+			return q, err
+		}
+		return q, q.check(lines)
+	})
+}
+
+// check makes sure that the quote is for these lines and that its sums are right: the customer agrees to them by pressing the button.
+func (q Quote) check(lines []Line) error {
+	if !isUUID(q.ID) || len(q.Lines) != len(lines) || !q.ExpiresAt.After(time.Now()) {
+		return nonsense("quote %.40q with %d lines for %d, until %v", q.ID, len(q.Lines), len(lines), q.ExpiresAt)
+	}
+	wanted := map[int]int{}
+	for _, l := range lines {
+		wanted[l.SKU] = l.Quantity
+	}
+	var total int64
+	for _, l := range q.Lines {
+		if wanted[l.SKU] != l.Quantity || !saneMoney(l.UnitAmount, q.Currency) || l.Amount != l.UnitAmount*int64(l.Quantity) {
+			return nonsense("quote line %+v", l)
+		}
+		delete(wanted, l.SKU)
+		total += l.Amount
+	}
+	if total != q.Total {
+		return nonsense("quote of %d adds up to %d", q.Total, total)
+	}
+	return nil
+}
