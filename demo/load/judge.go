@@ -62,6 +62,8 @@ func judge(st step, res *vegeta.Result) Sample {
 // expectedStatus: a refusal of business (422: sold out, quote expired) is the shop at work, not a failure.
 func expectedStatus(k Kind, status int) bool {
 	switch k {
+	case Cart:
+		return status == http.StatusSeeOther
 	case Place:
 		return status == http.StatusSeeOther || status == http.StatusUnprocessableEntity
 	case State:
@@ -74,11 +76,8 @@ func expectedStatus(k Kind, status int) bool {
 // answers 200 with an error text, another product, or half a page has failed.
 func rightPage(st step, res *vegeta.Result, degraded bool) bool {
 	if res.Code == http.StatusSeeOther {
-		prefix := "/checkout/"
-		if st.kind == State {
-			prefix = "/orders/"
-		}
 		// Only such a path is followed, on the shop's own host: a target must not send the load to a stranger.
+		prefix := map[Kind]string{Cart: "/checkout?", Place: "/checkout/", State: "/orders/"}[st.kind]
 		return strings.HasPrefix(res.Headers.Get("Location"), prefix)
 	}
 	page := string(res.Body)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Mix holds the weights of the kinds of visit. A buy is a real purchase of four requests: form, post, state, order.
+// Mix holds the weights of the kinds of visit. A buy is a real purchase of five requests: cart, form, post, state, order;
+// a checkout stops at the form.
 // It implements flag.Value.
 type Mix struct {
 	Browse, Search, Product, Checkout, Buy int

@@ -10,6 +10,7 @@ import (
 
 // purchase is one customer on the way from the form to the order.
 type purchase struct {
+	means  bool   // to buy; the others look at the form and leave
 	cookie string // who the shop thinks this is
 	tries  int    // requests beyond the straight way
 }
@@ -36,14 +37,18 @@ func (p *purchases) report() Purchases {
 
 // advance says what the customer does after st: the next step and when, or false when the purchase is over.
 func (p *purchases) advance(st step, sample Sample, res *vegeta.Result, now time.Time) (later, bool) {
+	if line := cookies(res.Headers); line != "" {
+		st.purchase.cookie = line
+	}
 	switch failed := sample.Class == Failed; {
+	case st.kind == Cart:
+		return later{now, step{kind: Checkout, path: res.Headers.Get("Location"), purchase: st.purchase}}, !failed
 	case st.kind == Checkout:
 		form, ok := checkoutForm(res.Body)
-		if failed || !ok {
+		if failed || !ok || !st.purchase.means {
 			return later{}, false // nothing was sent off; the page has been judged
 		}
 		p.posted++
-		st.purchase.cookie = cookies(res.Headers)
 		return later{now, step{kind: Place, path: "/checkout", form: form, purchase: st.purchase}}, true
 	case failed:
 		// People press the button again. It is the same form with the same key, so it must stay one order.

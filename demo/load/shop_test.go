@@ -83,9 +83,11 @@ func (s *fakeShop) page(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `order %s</html>`, rest)
 	case r.Method == http.MethodPost:
 		http.Redirect(w, r, "/checkout/"+r.PostFormValue("key"), http.StatusSeeOther)
-	case rest == "":
+	case rest == "" && r.FormValue("key") == "":
 		http.SetCookie(w, &http.Cookie{Name: "customer", Value: "c1"})
-		fmt.Fprintf(w, `<form method="post" action="/checkout"><input type="hidden" name="key" value="key-of-%s"></form></html>`, r.FormValue("sku"))
+		http.Redirect(w, r, "/checkout?key=key-of-"+r.FormValue("sku"), http.StatusSeeOther)
+	case rest == "":
+		fmt.Fprintf(w, `<form method="post" action="/checkout"><input type="hidden" name="key" value="%s"></form></html>`, r.FormValue("key"))
 	case s.state != nil:
 		s.state(w, rest)
 	default:

@@ -16,19 +16,21 @@ import (
 // Kind names the page a request asked for.
 type Kind string
 
-// The kinds of request, in the order reports list them. The last three only happen inside a purchase.
+// The kinds of request, in the order reports list them. Cart and Checkout are how far most who think about it go; the
+// last three only happen inside a purchase.
 const (
 	Browse   Kind = "browse"   // GET /?page=
 	Search   Kind = "search"   // GET /?q=
 	Product  Kind = "product"  // GET /products/{id}
-	Checkout Kind = "checkout" // GET /checkout, the form
+	Cart     Kind = "cart"     // GET /checkout?sku=, answered with the address of a form of its own
+	Checkout Kind = "checkout" // GET /checkout?key=, the form
 	Place    Kind = "place"    // POST /checkout
 	State    Kind = "state"    // GET /checkout/{key}
 	Order    Kind = "order"    // GET /orders/{id}
 )
 
 // Kinds lists all kinds of request in the order of a report.
-func Kinds() []Kind { return []Kind{Browse, Search, Product, Checkout, Place, State, Order} }
+func Kinds() []Kind { return []Kind{Browse, Search, Product, Cart, Checkout, Place, State, Order} }
 
 // step is one request of one visitor.
 type step struct {
@@ -36,7 +38,7 @@ type step struct {
 	path     string
 	form     url.Values // not nil: posted
 	product  int        // of a product page
-	purchase *purchase  // the purchase this step belongs to, nil for those who only look
+	purchase *purchase  // the visit to the till this step belongs to, nil for those who only look
 }
 
 // shopper is all visitors together. Vegeta's workers call next from many goroutines, Run calls settle from one.
@@ -176,11 +178,11 @@ func (s *shopper) checkout() step {
 	for id%97 == 0 || id%41 == 0 {
 		id = 1 + s.rng.IntN(products)
 	}
-	return step{kind: Checkout, path: fmt.Sprintf("/checkout?sku=%d&qty=1", id)}
+	return step{kind: Cart, path: fmt.Sprintf("/checkout?sku=%d&qty=1", id), purchase: new(purchase)}
 }
 
 func (s *shopper) buy() step {
 	st := s.checkout()
-	st.purchase = new(purchase)
+	st.purchase.means = true
 	return st
 }

@@ -64,7 +64,7 @@ func TestPurchaseGoesAllTheWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shop := &fakeShop{}
 		cfg := gently(t, shop)
-		cfg.Mix, cfg.Duration = Mix{Buy: 1}, 4*time.Second // 40 requests: ten purchases of four
+		cfg.Mix, cfg.Duration = Mix{Buy: 1}, 5*time.Second // 50 requests: ten purchases of five
 		s := mustRun(t, cfg)
 		if s.Purchases.Placed < 8 || s.Purchases.Refused != 0 || s.Failed.Count != 0 {
 			t.Errorf("%+v, failed by %v\n%s", s.Purchases, s.Causes, strings.Join(shop.seen(), "\n"))
@@ -74,7 +74,7 @@ func TestPurchaseGoesAllTheWay(t *testing.T) {
 				t.Fatalf("cookie %q inside a purchase, want the one of its form", c)
 			}
 		}
-		for _, kind := range []Kind{Checkout, Place, State, Order} {
+		for _, kind := range []Kind{Cart, Checkout, Place, State, Order} {
 			if s.Pages[kind].Full == 0 {
 				t.Errorf("no %s page in %v", kind, s.Pages)
 			}
@@ -87,7 +87,7 @@ func TestFailedPostIsSentAgainWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shop := &fakeShop{}
 		shop.status = func(path string) int {
-			if n := len(shop.seen()); path == "/checkout" && n >= 2 && n <= 4 {
+			if n := len(shop.seen()); path == "/checkout" && n >= 3 && n <= 5 {
 				return http.StatusServiceUnavailable // the post and its first two repetitions
 			}
 			return 0
