@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -84,4 +85,14 @@ func count(t *testing.T, conn *pgx.Conn, sql string, args ...any) (n int64) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// eventually waits for something that takes milliseconds, and fails after half a minute.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("still waiting after 30 s")
+		}
+	}
 }

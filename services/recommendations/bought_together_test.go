@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,12 +32,15 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// After the seed the planner joins by order. The plan is asserted, not the time: that depends on the machine.
+// After the seed the planner joins by order: through the primary key, or with a hash, whichever the sample of ANALYZE makes a
+// little cheaper. The sick plan compares each row of one side with each of the other, order by order, in a join filter. The
+// plan is asserted, not the time: that depends on the machine.
 func TestPlanAfterSeed(t *testing.T) {
 	conn := connect(t, seeded(t))
 	if _, err := conn.Exec(t.Context(), "SET plan_cache_mode = force_custom_plan"); err != nil {
 		t.Fatal(err)
 	}
+	sick := regexp.MustCompile(`Join Filter: .*order_id`)
 	for _, product := range []int{7, 42} {
 		rows, err := conn.Query(t.Context(), "EXPLAIN "+selectBoughtTogether, product, salesDay, 8)
 		if err != nil {
@@ -47,8 +51,8 @@ func TestPlanAfterSeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan := strings.Join(lines, "\n")
-		if !strings.Contains(plan, "order_items_product_day") || !strings.Contains(plan, "order_items_pkey") {
-			t.Errorf("product %d is not joined by order:\n%s", product, plan)
+		if !strings.Contains(plan, "order_items_product_day") || sick.MatchString(plan) {
+			t.Errorf("product %d is joined row by row:\n%s", product, plan)
 		}
 	}
 }

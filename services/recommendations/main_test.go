@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -123,4 +124,14 @@ func count(t *testing.T, conn *pgx.Conn, sql string, args ...any) (n int64) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// eventually waits for something that takes milliseconds, and fails after half a minute.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("still waiting after 30 s")
+		}
+	}
 }
