@@ -78,8 +78,10 @@ func start() (_ *Stack, err error) {
 	if s.ports, err = choosePorts(); err != nil {
 		return nil, err
 	}
-	s.compose, err = compose.NewDockerComposeWith(compose.StackIdentifier(project),
-		compose.WithStackFiles(composeFile), compose.WithStackReaders(strings.NewReader(override(s.ports))))
+	if err := writeOverride(s.ports); err != nil {
+		return nil, err
+	}
+	s.compose, err = compose.NewDockerComposeWith(compose.StackIdentifier(project), compose.WithStackFiles(composeFile, overrideFile))
 	if err != nil {
 		return nil, err
 	}

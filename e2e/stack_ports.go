@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"strings"
 )
 
@@ -97,9 +98,12 @@ func freePort(taken map[int]bool) (int, error) {
 	return 0, fmt.Errorf("no free port: %w", err)
 }
 
-// override is the second compose file. It publishes the ports; it lets a container that dies stay dead, for a restart
+// overrideFile is the second compose file, beside the logs, so that one can look at it.
+const overrideFile = artifacts + "/override.yml"
+
+// writeOverride makes the second compose file. It publishes the ports; it lets a container that dies stay dead, for a restart
 // loop would hide why; it builds and pulls nothing; and it leaves the probing to the tests.
-func override(chosen ports) string {
+func writeOverride(chosen ports) error {
 	var b strings.Builder
 	b.WriteString("services:\n")
 	for _, p := range published {
@@ -109,5 +113,8 @@ func override(chosen ports) string {
 			fmt.Fprintf(&b, "      - \"%s:%d\"\n", chosen.addr(p.service, port), port)
 		}
 	}
-	return b.String()
+	if err := os.MkdirAll(artifacts, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(overrideFile, []byte(b.String()), 0o644)
 }
