@@ -82,7 +82,7 @@ func (c *call) startable() error {
 
 // wait is how long the attempt may stand in line for a slot: as configured, and not so long that it could not start afterwards.
 func (c *call) wait() time.Duration {
-	wait := c.dep.cfg.Bulkhead.MaxWait
+	wait := max(c.dep.cfg.Bulkhead.MaxWait, c.dep.cfg.Adaptive.MaxWait)
 	if left, ok := c.left(); ok {
 		wait = min(wait, left-c.dep.cfg.Timeout.Min)
 	}
@@ -163,12 +163,12 @@ func (r *run) end(c *call, err *error) {
 	if r.cancel != nil {
 		r.cancel()
 	}
-	d.limiter.release()
+	verdict := r.outcome
+	if r.cutShort { // an impatient caller's, or the rest of Total: not even long enough to be slow
+		verdict = OutcomeCanceled
+	}
+	d.limiter.releaseSample(verdict, r.begun, took, c.now)
 	if d.breaker != nil {
-		verdict := r.outcome
-		if r.cutShort { // an impatient caller's, or the rest of Total: not even long enough to be slow
-			verdict = OutcomeCanceled
-		}
 		d.breaker.report(r.ticket, verdict, took, c.now)
 	}
 	if d.hedger != nil {

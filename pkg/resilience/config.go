@@ -7,6 +7,7 @@ import "time"
 type Config struct {
 	Timeout  Timeout
 	Bulkhead Bulkhead
+	Adaptive Adaptive // instead of Bulkhead
 	Breaker  Breaker
 	Retry    Retry
 	Hedge    Hedge
@@ -118,6 +119,14 @@ func (c Config) withDefaults() Config {
 		}
 		if h.MinSamples == 0 {
 			h.MinSamples = defaultMinSamples
+		}
+	}
+	if a := &c.Adaptive; a.enabled() {
+		if a.Initial == 0 {
+			a.Initial = a.Max
+		}
+		if a.Algorithm == nil {
+			a.Algorithm = AIMD
 		}
 	}
 	if c.Classify == nil {

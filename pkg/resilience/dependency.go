@@ -39,6 +39,9 @@ func New(name string, cfg Config, obs Observer) (*Dependency, error) {
 		d.obs = guard{obs}
 	}
 	d.events = &events{obs: d.obs}
+	if a := cfg.Adaptive; a.enabled() {
+		d.limiter = &limiter{limit: a.Initial, adaptor: newAdaptor(a, time.Now())}
+	}
 	if cfg.Breaker.enabled() {
 		d.breaker = newBreaker(name, cfg, d.events)
 	}
@@ -83,6 +86,9 @@ type State struct {
 	Waiting    int `json:"waiting"`
 	Limit      int `json:"limit"`       // 0 means none
 	BudgetLeft int `json:"budget_left"` // extra attempts still allowed right now
+
+	LimitRaised  uint64 `json:"limit_raised,omitempty"`  // how often an adaptive limit has gone up,
+	LimitLowered uint64 `json:"limit_lowered,omitempty"` // and down
 }
 
 // State reads the present state. It changes nothing: an open breaker whose time is over reads half_open, but only
@@ -90,7 +96,7 @@ type State struct {
 func (d *Dependency) State() State {
 	now := time.Now()
 	s := State{Name: d.name, Breaker: BreakerClosed}
-	s.InFlight, s.Waiting, s.Limit = d.limiter.read()
+	d.limiter.read(&s)
 	if d.breaker != nil {
 		var c counts
 		s.Breaker, s.RetryAfter, s.Held, c = d.breaker.read(now)

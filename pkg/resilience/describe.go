@@ -33,7 +33,9 @@ func (d *Dependency) Describe() string {
 	} else {
 		row("hedge", "none")
 	}
-	if b.Max > 0 {
+	if a := d.cfg.Adaptive; a.enabled() {
+		row("limit", "adaptive, %d to %d, starting at %d, wait for a slot at most %v", a.Min, a.Max, a.Initial, a.MaxWait)
+	} else if b.Max > 0 {
 		row("bulkhead", "%d in flight, wait for a slot at most %v", b.Max, b.MaxWait)
 	} else {
 		row("bulkhead", "none")

@@ -15,7 +15,7 @@ const HeaderAttempt = "X-Attempt"
 
 // newHTTPClient makes a client whose connections fit the bulkhead.
 func newHTTPClient(d *Dependency) *http.Client {
-	idle := d.cfg.Bulkhead.Max
+	idle := max(d.cfg.Bulkhead.Max, d.cfg.Adaptive.Max)
 	if idle == 0 {
 		idle = 64
 	}

@@ -16,6 +16,7 @@ type limiter struct {
 	limit    int // 0 means none
 	inFlight int
 	line     []*waiter
+	adaptor  *adaptor // nil if the limit is fixed
 }
 
 type waiter struct{ admitted chan struct{} }
@@ -25,7 +26,7 @@ type waiter struct{ admitted chan struct{} }
 func (l *limiter) acquire(ctx context.Context, wait time.Duration) (ok, waited bool) {
 	l.mu.Lock()
 	if l.free() && len(l.line) == 0 {
-		l.inFlight++
+		l.enter()
 		l.mu.Unlock()
 		return true, false
 	}
@@ -37,6 +38,17 @@ func (l *limiter) acquire(ctx context.Context, wait time.Duration) (ok, waited b
 	l.line = append(l.line, w)
 	l.mu.Unlock()
 	return l.await(ctx, w, wait), true
+}
+
+// acquireShare takes a slot if less than share of the limit is in use, 0 < share <= 1. It does not wait.
+func (l *limiter) acquireShare(share float64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if float64(l.inFlight) >= max(share*float64(l.limit), 1) {
+		return false
+	}
+	l.enter()
+	return true
 }
 
 func (l *limiter) await(ctx context.Context, w *waiter, wait time.Duration) bool {
@@ -68,6 +80,23 @@ func (l *limiter) release() {
 	l.leave()
 }
 
+// releaseSample gives a slot back and tells what an adaptive limit can learn from its use.
+func (l *limiter) releaseSample(o Outcome, begun time.Time, took time.Duration, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.adaptor != nil && (o == OutcomeSuccess || o == OutcomeSlow || o == OutcomeTimeout) {
+		l.limit = l.adaptor.sample(l.limit, begun, took, now)
+	}
+	l.leave()
+}
+
+func (l *limiter) enter() {
+	l.inFlight++
+	if l.adaptor != nil {
+		l.adaptor.peak = max(l.adaptor.peak, l.inFlight)
+	}
+}
+
 func (l *limiter) leave() {
 	l.inFlight--
 	l.admit()
@@ -77,15 +106,18 @@ func (l *limiter) admit() {
 	for len(l.line) > 0 && l.free() {
 		close(l.line[0].admitted)
 		l.line = slices.Delete(l.line, 0, 1)
-		l.inFlight++
+		l.enter()
 	}
 }
 
 func (l *limiter) free() bool { return l.limit == 0 || l.inFlight < l.limit }
 
-// read returns what is in use, how many wait, and the limit.
-func (l *limiter) read() (inFlight, waiting, limit int) {
+// read fills in what is in use, how many wait, and the limit.
+func (l *limiter) read(s *State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.inFlight, len(l.line), l.limit
+	s.InFlight, s.Waiting, s.Limit = l.inFlight, len(l.line), l.limit
+	if l.adaptor != nil {
+		s.LimitRaised, s.LimitLowered = l.adaptor.raised, l.adaptor.lowered
+	}
 }

@@ -55,8 +55,15 @@ func (c Config) validateBulkhead(p *problems) {
 	p.check(b.Max >= 0, "Bulkhead.Max is negative (%d)", b.Max)
 	p.check(b.MaxWait >= 0, "Bulkhead.MaxWait is negative (%v)", b.MaxWait)
 	p.check(b.MaxWait <= 0 || b.Max > 0, "Bulkhead.MaxWait is set, but there is no bulkhead to wait for")
+	if a := c.Adaptive; a.enabled() {
+		p.check(1 <= a.Min && a.Min <= a.Initial && a.Initial <= a.Max,
+			"Adaptive needs 1 <= Min <= Initial <= Max (%d, %d, %d)", a.Min, a.Initial, a.Max)
+		p.check(b == Bulkhead{}, "Adaptive and Bulkhead are both set: there is one limit")
+		p.check(a.MaxWait >= 0, "Adaptive.MaxWait is negative (%v)", a.MaxWait)
+		b.MaxWait = a.MaxWait
+	}
 	if c.Timeout.Total > 0 {
-		p.check(b.MaxWait < c.Timeout.Total, "Bulkhead.MaxWait %v uses up Timeout.Total %v before an attempt starts", b.MaxWait, c.Timeout.Total)
+		p.check(b.MaxWait < c.Timeout.Total, "MaxWait %v uses up Timeout.Total %v before an attempt starts", b.MaxWait, c.Timeout.Total)
 	}
 }
 
