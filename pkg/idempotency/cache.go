@@ -28,7 +28,7 @@ type cachedAnswer struct {
 // recall asks the cache. Only an answer to the very same request counts: everything else, another fingerprint included,
 // is for Postgres to decide.
 func (s *Store) recall(ctx context.Context, req Request) *Answer {
-	if s.cfg.Cache == nil || ctx.Err() != nil {
+	if s.cfg.Cache == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CacheTimeout)

@@ -30,15 +30,14 @@ ON CONFLICT (scope, key) DO UPDATE SET attempt = k.attempt + 1, lease_until = cl
 RETURNING operation_id, attempt, request`
 
 const readSQL = `
-SELECT fingerprint, operation_id, state, attempt, status, headers, body
+SELECT fingerprint, operation_id, state, attempt, state = 0 AND lease_until < clock_timestamp(), status, headers, body
   FROM idempotency_keys WHERE scope = $1 AND key = $2`
 
 // Claim decides what a request with this key is: the first (or the heir of an abandoned one), which gets a claim;
 // a repetition, which gets the stored answer; or one that is refused, with a *Refusal. Exactly one of the three is
 // non-nil. It costs one round trip, plus one per look at a twin in flight, and holds no connection while it waits.
 //
-// A dead ctx claims nothing. Once begun, the statement outlives a cancelled ctx (not its deadline): cancelling it would
-// leave a claim that nobody works for, and cost the pool a connection.
+// A dead ctx claims nothing. Once begun, the statement outlives a cancelled ctx, not its deadline.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, *Answer, error) {
 	claim, replay, result, err := s.claim(ctx, req)
 	s.cfg.Observe(result)
@@ -46,16 +45,18 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, *Answer, error)
 }
 
 func (s *Store) claim(ctx context.Context, req Request) (*Claim, *Answer, Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, ResultCanceled, unavailable(err)
+	}
 	if replay := s.recall(ctx, req); replay != nil {
 		return nil, replay, ResultCached, nil
 	}
+	claim, rec, err := s.tryClaim(ctx, req)
 	waitUntil := time.Now().Add(s.cfg.Wait)
 	for pause := 20 * time.Millisecond; ; pause += 20 * time.Millisecond { // 20+40+60+80 = the default wait
-		if err := ctx.Err(); err != nil {
-			return nil, nil, ResultCanceled, unavailable(err)
-		}
-		claim, rec, err := s.tryClaim(ctx, req)
 		switch {
+		case ctx.Err() != nil && claim == nil:
+			return nil, nil, ResultCanceled, unavailable(ctx.Err())
 		case err != nil:
 			return nil, nil, ResultStoreError, unavailable(err)
 		case claim != nil && claim.Attempt == 1:
@@ -76,7 +77,18 @@ func (s *Store) claim(ctx context.Context, req Request) (*Claim, *Answer, Result
 		case <-ctx.Done():
 		case <-time.After(min(pause, left)):
 		}
+		claim, rec, err = s.look(ctx, req)
 	}
+}
+
+// look asks what became of a twin. Only a key that lies abandoned is worth a claim, which locks and writes; fifty twins that
+// wait for one answer just read.
+func (s *Store) look(ctx context.Context, req Request) (*Claim, Record, error) {
+	rec, found, err := s.Lookup(ctx, req.Scope, req.Key)
+	if err == nil && (!found || rec.Abandoned) {
+		return s.tryClaim(ctx, req)
+	}
+	return nil, rec, err
 }
 
 // tryClaim sends the claim and, behind it in the same round trip, the question what is there instead.
@@ -101,7 +113,8 @@ func (s *Store) tryClaim(ctx context.Context, req Request) (*Claim, Record, erro
 	return nil, rec, err
 }
 
-// storeContext is for statements that must not be cut by a client hanging up: same deadline, no cancellation.
+// storeContext is for statements that must not be cut by a client hanging up: same deadline, no cancellation. Cutting one costs
+// the pool a connection, and a claim cut short may stand with nobody working for it.
 func (s *Store) storeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	detached, cancel := Detach(ctx, s.cfg.StoreTimeout)
 	if deadline, ok := ctx.Deadline(); ok {
@@ -116,12 +129,15 @@ type Record struct {
 	Fingerprint Fingerprint
 	OperationID uuid.UUID
 	Attempt     int
+	Abandoned   bool // not Done, and its owner's lease has run out
 	Done        bool
 	Answer      Answer // when Done; Replayed is set
 }
 
 // Lookup reads a key without claiming it; found is false when it was never used, or reaped. The error is a *Refusal.
 func (s *Store) Lookup(ctx context.Context, scope, key string) (rec Record, found bool, err error) {
+	ctx, cancel := s.storeContext(ctx)
+	defer cancel()
 	rec, err = scanRecord(s.pool.QueryRow(ctx, readSQL, scope, key))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Record{}, false, nil
@@ -140,7 +156,7 @@ func scanRecord(row pgx.Row) (Record, error) {
 		status  *int
 		headers []byte
 	)
-	if err := row.Scan(&sum, &rec.OperationID, &state, &rec.Attempt, &status, &headers, &rec.Answer.Body); err != nil {
+	if err := row.Scan(&sum, &rec.OperationID, &state, &rec.Attempt, &rec.Abandoned, &status, &headers, &rec.Answer.Body); err != nil {
 		return Record{}, err
 	}
 	rec.Fingerprint = Fingerprint(sum) // 32 bytes, by a CHECK

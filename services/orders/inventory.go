@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,7 +48,7 @@ func (i *inventory) reserve(ctx context.Context, order uuid.UUID, items []Item) 
 	if err != nil {
 		return err
 	}
-	err = i.post(ctx, order, "", body)
+	err = i.post(ctx, order, "", body, "held", "committed")
 	switch problemName(err) {
 	case "insufficient-stock":
 		return refuse("insufficient-stock", "There is not enough stock.").WithExtra("short", problemMember(err, "short"))
@@ -60,10 +62,11 @@ func (i *inventory) reserve(ctx context.Context, order uuid.UUID, items []Item) 
 
 // commit makes a hold a sale; idempotent.
 func (i *inventory) commit(ctx context.Context, order uuid.UUID) error {
-	return i.post(ctx, order, "/commit", nil)
+	return i.post(ctx, order, "/commit", nil, "committed")
 }
 
-func (i *inventory) post(ctx context.Context, order uuid.UUID, action string, body []byte) error {
+// post believes only an answer that names this order in one of the states wanted: a page with status 200 holds no stock.
+func (i *inventory) post(ctx context.Context, order uuid.UUID, action string, body []byte, want ...string) error {
 	return resilience.Do(ctx, i.dep, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, i.url+"/reservations/"+order.String()+action, bytes.NewReader(body))
 		if err != nil {
@@ -71,6 +74,16 @@ func (i *inventory) post(ctx context.Context, order uuid.UUID, action string, bo
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Idempotency-Key", order.String()) // says to every layer between that this POST may be repeated
-		return service.CallJSON(i.dep.HTTPClient(), req, nil)
+		var answer struct {
+			OrderID uuid.UUID `json:"order_id"`
+			State   string    `json:"state"`
+		}
+		if err := service.CallJSON(i.dep.HTTPClient(), req, &answer); err != nil {
+			return err
+		}
+		if answer.OrderID != order || !slices.Contains(want, answer.State) {
+			return fmt.Errorf("%w: reservation %v is %q, want %v", service.ErrBadAnswer, answer.OrderID, answer.State, want)
+		}
+		return nil
 	})
 }

@@ -45,13 +45,19 @@ type placement struct {
 // route scopes the keys, together with the customer.
 const route = "POST /orders"
 
+// request is the placement under a key. The customer is in the scope, not in the fingerprint.
+func (in placement) request(key string) (idempotency.Request, error) {
+	payload, err := json.Marshal(in)
+	if err != nil {
+		return idempotency.Request{}, err
+	}
+	fingerprint, err := idempotency.FingerprintOf(http.MethodPost, "/orders", nil, in.basket)
+	return idempotency.Request{Scope: idempotency.Scope(route, in.Customer), Key: key, Fingerprint: fingerprint, Payload: payload}, err
+}
+
 // place claims the key and carries the order out; errors are final or tell when to repeat the request.
 func (p *placing) place(ctx context.Context, key string, in placement) (idempotency.Answer, error) {
-	fingerprint, err := idempotency.FingerprintOf(http.MethodPost, "/orders", nil, in.basket)
-	if err != nil {
-		return idempotency.Answer{}, err
-	}
-	payload, err := json.Marshal(in)
+	req, err := in.request(key)
 	if err != nil {
 		return idempotency.Answer{}, err
 	}
@@ -60,8 +66,7 @@ func (p *placing) place(ctx context.Context, key string, in placement) (idempote
 		replay *idempotency.Answer
 	}
 	c, err := resilience.Call(ctx, p.store.postgres, func(ctx context.Context) (c claimed, err error) {
-		c.claim, c.replay, err = p.keys.Claim(ctx, idempotency.Request{
-			Scope: idempotency.Scope(route, in.Customer), Key: key, Fingerprint: fingerprint, Payload: payload})
+		c.claim, c.replay, err = p.keys.Claim(ctx, req)
 		return c, err
 	})
 	if err != nil {

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/google/uuid"
 
 	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/service"
@@ -31,14 +34,24 @@ func newRecommendations(s *service.Service, cfg *Config) (*recommendations, erro
 	return &recommendations{url: cfg.RecommendationsURL, dep: dep}, err
 }
 
-// purchased reports a purchase, idempotent by the event's id. The payload goes out as it was stored with the order.
-func (r *recommendations) purchased(ctx context.Context, payload []byte) error {
+// purchased reports a purchase, idempotent by the event's id. The payload goes out as it was stored with the order; only an answer
+// that names the event says that it arrived.
+func (r *recommendations) purchased(ctx context.Context, id uuid.UUID, payload []byte) error {
 	return resilience.Do(ctx, r.dep, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/purchases", bytes.NewReader(payload))
 		if err != nil {
 			return err
 		}
 		req.Header.Set("Content-Type", "application/json")
-		return service.CallJSON(r.dep.HTTPClient(), req, nil)
+		var answer struct {
+			EventID uuid.UUID `json:"event_id"`
+		}
+		if err := service.CallJSON(r.dep.HTTPClient(), req, &answer); err != nil {
+			return err
+		}
+		if answer.EventID != id {
+			return fmt.Errorf("%w: event %v for %v", service.ErrBadAnswer, answer.EventID, id)
+		}
+		return nil
 	})
 }

@@ -49,7 +49,7 @@ func build(s *service.Service, cfg *Config) error {
 		return err
 	}
 	commits := newRelay(s, st, m, kindCommit, cfg.RelayEvery, func(ctx context.Context, e event) error { return stock.commit(ctx, e.OrderID) })
-	purchases := newRelay(s, st, m, kindPurchase, cfg.RelayEvery, func(ctx context.Context, e event) error { return recs.purchased(ctx, e.Payload) })
+	purchases := newRelay(s, st, m, kindPurchase, cfg.RelayEvery, func(ctx context.Context, e event) error { return recs.purchased(ctx, e.EventID, e.Payload) })
 	place := &placing{keys: keys, store: st, pricing: prices, inventory: stock, work: cfg.WorkTimeout,
 		placed: func() { commits.poke(); purchases.poke() }, metrics: m, log: s.Log}
 	abandoned := &completer{keys: keys, placing: place, after: cfg.CompleteAfter, log: s.Log}
