@@ -57,6 +57,7 @@ func stack(t testing.TB) *Stack {
 		t.Fatalf("the stack does not start: %v", shared.err)
 	}
 	s := shared.s
+	s.heal(t)
 	if err := s.Toxiproxy().ResetState(); err != nil {
 		t.Fatalf("toxiproxy: %v", err)
 	}

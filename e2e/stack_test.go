@@ -85,6 +85,10 @@ func TestContainersCanBeBroken(t *testing.T) {
 			}
 			fault.heal(t, "pricing")
 			s.WaitReady(t, "pricing")
+
+			fault.breakIt(t, "pricing")
+			s.heal(t) // as at the start of the next test, when this one had failed here
+			s.WaitReady(t, "pricing")
 		})
 	}
 }
