@@ -50,6 +50,7 @@ func TestCallJSON(t *testing.T) {
 		{"two values", answer(200, contentType, `{}{}`), true},
 		{"endless", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
+			io.WriteString(w, `{"sku":7,"quantity":3}`) // what fits into the limit would pass for the whole
 			for chunk := []byte(strings.Repeat(" ", 1<<16)); ; {
 				if _, err := w.Write(chunk); err != nil {
 					return

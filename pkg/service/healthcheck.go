@@ -19,7 +19,7 @@ func healthcheck(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
+	if host == "" {
 		host = "127.0.0.1"
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)

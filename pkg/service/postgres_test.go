@@ -66,6 +66,22 @@ func TestPostgresIsMigratedWarmAndMeasured(t *testing.T) {
 	}
 }
 
+func TestWarmOpensAllItsConnections(t *testing.T) {
+	cfg, err := PostgresOptions{}.poolConfig("test", Secret(storetest.Postgres(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MinConns = 0 // so that the pool opens none by itself
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if err := warm(t.Context(), pool, 3); err != nil || pool.Stat().TotalConns() != 3 {
+		t.Errorf("%d connections, %v", pool.Stat().TotalConns(), err)
+	}
+}
+
 func TestReplicasMigrateOnce(t *testing.T) {
 	url := storetest.Postgres(t)
 	cfg, err := PostgresOptions{}.poolConfig("test", Secret(url))

@@ -27,7 +27,8 @@ type Program struct {
 	Build func(s *Service) error
 }
 
-// Service is what Build works with. The exported fields may be set, and the methods called, only inside Build.
+// Service is what Build works with. Its exported fields may be set, and its methods called, only inside Build; Degraded alone
+// belongs into handlers.
 type Service struct {
 	Name string
 	Log  *slog.Logger
