@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -58,12 +59,18 @@ var (
 // ShortError is the refusal of a reservation that asks for more than there is.
 type ShortError struct{ Short []Shortage }
 
-func (e *ShortError) Error() string { return fmt.Sprintf("insufficient stock: %v", e.Short) }
+func (e *ShortError) Error() string {
+	parts := make([]string, len(e.Short))
+	for i, s := range e.Short {
+		parts[i] = fmt.Sprintf("item %d: %d wanted, %d left", s.SKU, s.Requested, s.Available)
+	}
+	return strings.Join(parts, "; ")
+}
 
 // UnknownSKUError is the refusal of a reservation of items that do not exist.
 type UnknownSKUError struct{ SKUs []int32 }
 
-func (e *UnknownSKUError) Error() string { return fmt.Sprintf("unknown items: %v", e.SKUs) }
+func (e *UnknownSKUError) Error() string { return fmt.Sprintf("no such items: %d", e.SKUs) }
 
 // replay answers a reserve that finds its reservation made: the same lines get
 // the same answer, whatever has become of it since but a release.

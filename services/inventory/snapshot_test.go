@@ -159,11 +159,7 @@ func TestSnapshotFollowsMovements(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- snap.follow(ctx) }()
-	for { // the worker writes in its own time; the test's own deadline bounds the wait
-		if e, err := snap.client.Get(t.Context(), "stock:42").Result(); err == nil && e != "" {
-			break
-		}
-	}
+	eventually(t, "the movements are in Redis", func() bool { return snap.client.Exists(t.Context(), "stock:42").Val() == 1 })
 	if got := snap.entry(t, 42); got.Available != 4997 {
 		t.Errorf("snapshot %+v", got)
 	}
