@@ -37,8 +37,8 @@
 //	ready, not ready         INFO/WARN  each change of /readyz, with what is missing and why
 //	circuit breaker          WARN when it opens, INFO else; from, to, and the counts that caused it
 //	degraded answer          INFO   a page was served without one of its parts; route, reason, parts
-//	request                  WARN from status 500, INFO when slower than a quarter of its time limit, else DEBUG
-//	request failed           ERROR  a 500 nobody planned; the error that the client was not shown
+//	request                  ERROR a 500 nobody planned; WARN any other 5xx; INFO slower than a quarter of REQUEST_TIMEOUT; else
+//	                         DEBUG. With the problem and the error behind it, which the client was not shown
 //	panic                    ERROR  with the stack
 //	worker failed            ERROR  a background worker fails and is restarted; again only when its error changes
 //	draining, stopped        INFO   the two ends of a stop; "cut off" WARN when requests outlived SHUTDOWN_TIMEOUT

@@ -19,8 +19,8 @@ const retrySoon = time.Second
 const statusClientGone = 499
 
 // Handle turns a handler that returns an error into a net/http one. A *Problem is answered as it is; an error that means "a
-// dependency is not there for us now" or "time is up" becomes a 503 with Retry-After; everything else is a bug: a bare 500
-// with the error in the log.
+// dependency is not there for us now" or "time is up" becomes a 503 with Retry-After; everything else is a bug: a bare 500.
+// The error itself is in the request's log line.
 //
 // An error returned after the answer began cuts the connection, so that the client cannot take half an answer for a whole one.
 func Handle(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
@@ -30,10 +30,8 @@ func Handle(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFu
 			return
 		}
 		p := problemOf(r.Context(), err)
-		if p.Status >= http.StatusInternalServerError {
-			logFailure(r.Context(), p, err)
-		}
 		if answerBegan(w) {
+			scopeOf(r.Context()).problem = p
 			panic(http.ErrAbortHandler)
 		}
 		if resilience.Final(err) { // retried here or further down: callers must not multiply that
@@ -41,15 +39,6 @@ func Handle(h func(w http.ResponseWriter, r *http.Request) error) http.HandlerFu
 		}
 		WriteProblem(w, r, p)
 	}
-}
-
-func logFailure(ctx context.Context, p *Problem, err error) {
-	log := scopeOf(ctx).service.Log
-	if p.Status == http.StatusInternalServerError {
-		log.ErrorContext(ctx, "request failed", "error", err)
-		return
-	}
-	log.DebugContext(ctx, "request refused", "problem", p.Type, "error", err) // counted by code, and by the dependency's metrics
 }
 
 // problemOf finds the answer for an error; the most specific reason wins.

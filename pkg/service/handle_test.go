@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,8 +57,13 @@ func TestErrorsBecomeTheRightAnswer(t *testing.T) {
 			if strings.Contains(w.Body.String(), "10.0.0.7") {
 				t.Errorf("leaks: %s", w.Body)
 			}
-			if logged := log.count("request failed"); (logged == 1) != (c.status == 500) {
-				t.Errorf("%d error lines:\n%s", logged, log)
+			line := log.lines("request")[0]
+			want := map[int]string{500: "ERROR", 503: "WARN"}[c.status]
+			if line["level"] != cmp.Or(want, "DEBUG") || line["problem"] != "/problems/"+c.problem {
+				t.Errorf("logged as %v", line)
+			}
+			if cause, _ := line["error"].(string); c.status >= 500 && !strings.Contains(cause, c.err.Error()) {
+				t.Errorf("the log does not tell why: %v", line)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ func TestLogLinesSayWhoseRequestItIs(t *testing.T) {
 	var out testLog
 	log := newLogger(&out, "shop", slog.LevelInfo).With("part", "cart")
 	trace := resilience.NewTrace()
-	ctx := resilience.ContextWithTrace(withScope(t.Context(), scope{service: &Service{Log: log}, requestID: "r-1"}), trace)
+	ctx := resilience.ContextWithTrace(withScope(t.Context(), &scope{service: &Service{Log: log}, requestID: "r-1"}), trace)
 	log.InfoContext(ctx, "inside")
 	log.Info("outside")
 	log.Debug("silent")

@@ -75,9 +75,7 @@ func (s *Service) measure(next http.Handler) http.Handler {
 			s.http.active.Dec()
 			took, status := time.Since(begin), rec.finalStatus(r, returned)
 			s.http.duration.WithLabelValues(methodLabel(r.Method), routeOf(r), strconv.Itoa(status)).Observe(took.Seconds())
-			s.Log.LogAttrs(r.Context(), s.requestLevel(status, took), "request",
-				slog.String("method", methodLabel(r.Method)), slog.String("route", routeOf(r)), slog.String("path", r.URL.Path),
-				slog.Int("status", status), slog.Float64("ms", milliseconds(took)))
+			s.logRequest(r, status, took)
 		}()
 		next.ServeHTTP(rec, r)
 		returned = true
@@ -98,10 +96,25 @@ func (rec *recorder) finalStatus(r *http.Request, returned bool) int {
 	return http.StatusOK
 }
 
-// requestLevel keeps the log readable under load: metrics count every request, the log shows failures and slow ones.
-func (s *Service) requestLevel(status int, took time.Duration) slog.Level {
+// logRequest writes one line with everything about the request, also the error that the client was not shown.
+func (s *Service) logRequest(r *http.Request, status int, took time.Duration) {
+	attrs := []slog.Attr{slog.String("method", methodLabel(r.Method)), slog.String("route", routeOf(r)),
+		slog.String("path", r.URL.Path), slog.Int("status", status), slog.Float64("ms", milliseconds(took))}
+	if p := scopeOf(r.Context()).problem; p != nil {
+		attrs = append(attrs, slog.String("problem", p.Type), slog.String("error", p.Error()))
+	}
+	s.Log.LogAttrs(r.Context(), s.requestLevel(routeOf(r), status, took), "request", attrs...)
+}
+
+// requestLevel keeps the log readable under load: metrics count every request, the log shows failures and slow ones. Probes are
+// silent, because the changes of their answer are logged.
+func (s *Service) requestLevel(route string, status int, took time.Duration) slog.Level {
 	switch {
-	case status >= http.StatusInternalServerError:
+	case route == "/readyz" || route == "/healthz":
+		return slog.LevelDebug
+	case status == http.StatusInternalServerError:
+		return slog.LevelError
+	case status > http.StatusInternalServerError:
 		return slog.LevelWarn
 	case took > s.base.RequestTimeout/4:
 		return slog.LevelInfo

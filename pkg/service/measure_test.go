@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -59,8 +60,8 @@ func TestClientThatLeavesIsNoError(t *testing.T) {
 	leave()
 	s.send(httptest.NewRequestWithContext(ctx, "GET", "/", nil))
 	wantLine(t, s.scrape(), `http_server_request_duration_seconds_count{code="499",method="GET",route="/",service="test"} 1`)
-	if log.count("request failed") != 0 {
-		t.Errorf("logged as a failure:\n%s", log)
+	if level := log.lines("request")[0]["level"]; level != "DEBUG" {
+		t.Errorf("logged at %v", level)
 	}
 }
 
@@ -70,11 +71,12 @@ func TestLogShowsTheRequestsSomebodyWillAskAbout(t *testing.T) {
 		s.Router.Get("/fast", ok)
 		s.Router.Get("/slow", func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) })
 		s.Router.Get("/bad", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
-		for _, path := range []string{"/fast", "/slow", "/bad"} {
+		s.Ready("never", func(context.Context) error { return errors.New("no") })
+		for _, path := range []string{"/fast", "/slow", "/bad", "/readyz"} {
 			s.ask("GET", path, headerRequestID, "id-of"+strings.ReplaceAll(path, "/", "-"))
 		}
 		lines := log.lines("request")
-		for i, want := range []string{"DEBUG", "INFO", "WARN"} {
+		for i, want := range []string{"DEBUG", "INFO", "WARN", "DEBUG"} {
 			if lines[i]["level"] != want || lines[i]["trace_id"] == nil || lines[i]["service"] != "test" {
 				t.Errorf("%v, want level %s", lines[i], want)
 			}

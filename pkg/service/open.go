@@ -25,7 +25,7 @@ func (s *Service) open(next http.Handler) http.Handler {
 			w.Header()[name] = slices.Clip(values) // an Add by a handler must copy, not write into ours
 		}
 		w.Header().Set(headerRequestID, id)
-		ctx := withScope(r.Context(), scope{service: s, requestID: id})
+		ctx := withScope(r.Context(), &scope{service: s, requestID: id})
 		ctx = resilience.ContextWithTrace(ctx, s.traceOf(r))
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

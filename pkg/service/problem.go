@@ -89,6 +89,7 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 		header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(p.RetryAfter.Seconds())))))
 	}
 	sc := scopeOf(r.Context())
+	sc.problem = p
 	if sc.service.ErrorPage != nil && PrefersHTML(r) {
 		sc.service.ErrorPage(w, r, p)
 		return
