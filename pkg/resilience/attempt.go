@@ -111,7 +111,7 @@ func (r *run) begin(c *call) {
 	}
 	if own := d.cfg.Timeout.Attempt; own > 0 {
 		deadline := c.now.Add(own)
-		if c.deadline.Before(deadline) {
+		if !c.deadline.IsZero() && c.deadline.Before(deadline) {
 			deadline = c.deadline
 		}
 		r.ctx, r.cancel = context.WithDeadline(r.ctx, deadline)

@@ -58,6 +58,7 @@ func TestEarliestDeadlineWins(t *testing.T) {
 		{0, 300, 200, 200},
 		{100, 300, 200, 100},
 		{100, 0, 0, 100},
+		{0, 0, 200, 200},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ms := time.Millisecond

@@ -33,7 +33,8 @@ func New(name string, cfg Config, obs Observer) (*Dependency, error) {
 		cfg:     cfg,
 		obs:     NopObserver{},
 		limiter: &limiter{limit: cfg.Bulkhead.Max},
-		full:    &Rejected{Dependency: name, Outcome: OutcomeRejectedLimit},
+		// A slot becomes free within about an attempt's time.
+		full: &Rejected{Dependency: name, Outcome: OutcomeRejectedLimit, RetryAfter: cfg.Timeout.Attempt},
 	}
 	if obs != nil {
 		d.obs = guard{obs}

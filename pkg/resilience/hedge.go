@@ -82,7 +82,7 @@ func (c *call) mayFailOver(err error) bool {
 	switch c.outcome {
 	case OutcomeRejectedOpen, OutcomeRejectedHalfOpen:
 		return true
-	case OutcomeSuccess, OutcomeSlow, OutcomeFailure, OutcomeTimeout:
+	case OutcomeFailure, OutcomeTimeout:
 		return c.dep.cfg.Retry.When(err) && c.dep.budget.withdraw(c.now)
 	}
 	return false

@@ -84,6 +84,8 @@ func TestErrorWaitsForTheOtherAttempt(t *testing.T) {
 	}{
 		"the first succeeds later":  {returns(1, 200*time.Millisecond, nil), returns(2, 20*time.Millisecond, errDown), 1, false, 200 * time.Millisecond},
 		"the second succeeds later": {returns(1, 50*time.Millisecond, errDown), returns(2, 200*time.Millisecond, nil), 2, false, 212 * time.Millisecond},
+		"the first says no":         {returns(1, 50*time.Millisecond, &StatusError{Status: 404}), returns(2, 200*time.Millisecond, nil), 1, false, 50 * time.Millisecond},
+		"the second says no":        {returns(1, time.Second, nil), returns(2, 20*time.Millisecond, &StatusError{Status: 404}), 2, false, 31 * time.Millisecond},
 		"both fail":                 {returns(1, 50*time.Millisecond, errDown), returns(2, 100*time.Millisecond, errDown), 1, true, 112 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {

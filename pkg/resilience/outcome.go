@@ -40,6 +40,9 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
+// answered tells whether the dependency has given an answer, be it "no".
+func (o Outcome) answered() bool { return o == OutcomeSuccess || o == OutcomeSlow }
+
 // Outcomes returns the whole set, in order, so that an exporter can create every series at zero.
 func Outcomes() []Outcome {
 	all := make([]Outcome, len(outcomeNames))

@@ -13,7 +13,7 @@ import (
 )
 
 // race is a call that may have two attempts at once. The first runs on the caller's goroutine; a timer may start the second on
-// another. Only a success ends the race: an error waits for the other attempt.
+// another. Only an answer ends the race: a failure waits for the other attempt.
 type race[T any] struct {
 	lanes
 	from        *Dependency
@@ -58,9 +58,9 @@ func raced[T any](c *call, fn func(context.Context) (T, error)) (T, error) {
 	v, err := attempt(c, fn)
 	c.lanes = nil
 
-	started := r.firstEnded(err == nil || c.ctx.Err() != nil)
+	started := r.firstEnded(c.outcome.answered() || c.ctx.Err() != nil)
 	switch {
-	case err == nil:
+	case c.outcome.answered():
 		c.hedge = r.resultOfFirst(started)
 		if started {
 			c.attempts++
@@ -117,8 +117,8 @@ func (r *race[T]) run() {
 		if p := recover(); p != nil {
 			r.panic, r.err = p, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
-		if r.err == nil && !r.win() {
-			discard(r.value)
+		if r.second.outcome.answered() && !r.win() {
+			r.discard()
 		}
 		close(r.ended)
 		r.cancelSecond()
@@ -145,9 +145,9 @@ func (r *race[T]) await(c *call, v T, err error) (T, error) {
 		c.attempts++
 		c.outcome = r.second.outcome
 	}
-	if r.err == nil {
+	if r.second.outcome.answered() {
 		c.hedge = HedgeBackupWon
-		return r.value, nil
+		return r.value, r.err
 	}
 	return v, &AttemptsError{Dependency: r.from.name, Errs: []error{err, r.err}}
 }
@@ -178,7 +178,7 @@ func (r *race[T]) resultOfFirst(started bool) HedgeResult {
 	switch {
 	case started && r.stands().secondWon: // both have: in the same instant, or because the first ignores its context
 		<-r.ended
-		discard(r.value)
+		r.discard()
 		return HedgePrimaryWon
 	case started:
 		return HedgePrimaryWon
@@ -235,8 +235,11 @@ func (l *lanes) stands() standing {
 }
 
 // discard closes a value nobody will see.
-func discard(v any) {
-	switch v := v.(type) {
+func (r *race[T]) discard() {
+	if r.err != nil {
+		return
+	}
+	switch v := any(r.value).(type) {
 	case *http.Response:
 		if v != nil {
 			v.Body.Close()
