@@ -7,21 +7,23 @@ import (
 )
 
 // Mix holds the weights of the kinds of visit. A buy is a real purchase of five requests: cart, form, post, state, order;
-// a checkout stops at the form.
+// a checkout stops at the form. An order is a customer who looks at an order of this run again; while there is none
+// it is a buy.
 // It implements flag.Value.
 type Mix struct {
-	Browse, Search, Product, Checkout, Buy int
+	Browse, Search, Product, Checkout, Buy, Order int
 }
 
 // DefaultMix is people in a shop: most look, one in a hundred buys. At 10 requests a second that is some 350 orders
 // an hour spread over 2,000 products: the shelves last for months.
 func DefaultMix() Mix { return Mix{Browse: 30, Search: 15, Product: 50, Checkout: 4, Buy: 1} }
 
-func (m Mix) total() int { return m.Browse + m.Search + m.Product + m.Checkout + m.Buy }
+func (m Mix) total() int { return m.Browse + m.Search + m.Product + m.Checkout + m.Buy + m.Order }
 
 // String gives the form that Set reads.
 func (m Mix) String() string {
-	return fmt.Sprintf("browse=%d,search=%d,product=%d,checkout=%d,buy=%d", m.Browse, m.Search, m.Product, m.Checkout, m.Buy)
+	return fmt.Sprintf("browse=%d,search=%d,product=%d,checkout=%d,buy=%d,order=%d",
+		m.Browse, m.Search, m.Product, m.Checkout, m.Buy, m.Order)
 }
 
 // Set reads weights like "product=9,buy=1"; a kind that is not named gets none.
@@ -44,8 +46,10 @@ func (m *Mix) Set(s string) error {
 			next.Checkout = weight
 		case "buy":
 			next.Buy = weight
+		case "order":
+			next.Order = weight
 		default:
-			return fmt.Errorf("there is no visit %q; there are browse, search, product, checkout, buy", name)
+			return fmt.Errorf("there is no visit %q; there are browse, search, product, checkout, buy, order", name)
 		}
 	}
 	*m = next

@@ -39,6 +39,7 @@ type step struct {
 	form     url.Values // not nil: posted
 	product  int        // of a product page
 	purchase *purchase  // the visit to the till this step belongs to, nil for those who only look
+	cookie   string     // of a customer who comes back
 }
 
 // shopper is all visitors together. Vegeta's workers call next from many goroutines, Run calls settle from one.
@@ -51,6 +52,7 @@ type shopper struct {
 	seq  uint64
 	open map[uint64]step // requests in flight; Run's number of workers bounds it
 	due  []later         // next steps of open purchases; the purchases bound it
+	own  step            // the page of the order placed last, for its customer to look at again
 	till purchases
 }
 
@@ -84,8 +86,11 @@ func (s *shopper) next(t *vegeta.Target) error {
 		t.Body = []byte(st.form.Encode())
 		t.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if st.purchase != nil && st.purchase.cookie != "" {
-		t.Header.Set("Cookie", st.purchase.cookie)
+	if st.purchase != nil {
+		st.cookie = st.purchase.cookie
+	}
+	if st.cookie != "" {
+		t.Header.Set("Cookie", st.cookie)
 	}
 	return nil
 }
@@ -114,6 +119,9 @@ func (s *shopper) settle(res *vegeta.Result) Sample {
 	if st.purchase != nil {
 		if l, ok := s.till.advance(st, sample, res, time.Now()); ok {
 			s.due = append(s.due, l)
+		}
+		if st.kind == Order && sample.Class != Failed {
+			s.own = step{kind: Order, path: st.path, cookie: st.purchase.cookie}
 		}
 	}
 	return sample
@@ -146,7 +154,7 @@ func (s *shopper) draw() step {
 		visit  func() step
 	}{
 		{s.mix.Browse, s.browse}, {s.mix.Search, s.search}, {s.mix.Product, s.product},
-		{s.mix.Checkout, s.checkout}, {s.mix.Buy, s.buy},
+		{s.mix.Checkout, s.checkout}, {s.mix.Buy, s.buy}, {s.mix.Order, s.order},
 	} {
 		if n < v.weight {
 			return v.visit()
@@ -185,4 +193,11 @@ func (s *shopper) buy() step {
 	st := s.checkout()
 	st.purchase.means = true
 	return st
+}
+
+func (s *shopper) order() step {
+	if s.own.path == "" {
+		return s.buy()
+	}
+	return s.own
 }

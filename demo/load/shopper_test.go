@@ -82,6 +82,24 @@ func TestPurchaseGoesAllTheWay(t *testing.T) {
 	})
 }
 
+func TestCustomersLookAtTheirOrderAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := &fakeShop{}
+		cfg := gently(t, shop)
+		cfg.Mix = Mix{Order: 1}
+		s := mustRun(t, cfg)
+		// While there is no order, each visit starts a purchase.
+		if n := s.Pages[Order].Full; n < 80 || s.Failed.Count != 0 || s.Purchases.Placed == 0 || s.Purchases.Placed > 10 {
+			t.Errorf("%d looks at an order of %d requests, %+v, failed by %v", n, s.Requests, s.Purchases, s.Causes)
+		}
+		for _, c := range shop.cookies {
+			if c != "customer=c1" {
+				t.Fatalf("cookie %q, want the customer's", c)
+			}
+		}
+	})
+}
+
 // The customer presses the button again, with the form's own key: it stays one purchase.
 func TestFailedPostIsSentAgainWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
