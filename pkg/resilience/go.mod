@@ -5,3 +5,5 @@ go 1.26.0
 require github.com/sony/gobreaker/v2 v2.4.0
 
 require go.uber.org/goleak v1.3.0
+
+require pgregory.net/rapid v1.3.0
