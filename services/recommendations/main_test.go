@@ -47,7 +47,10 @@ func seeded(t *testing.T) string {
 	defer template.Unlock()
 	if template.url == "" {
 		url := storetest.Postgres(t)
-		t.Run("seed", func(t *testing.T) { start(t, url, "ROLL_IN_EVERY=1h") })
+		t.Run("seed", func(t *testing.T) {
+			instance := servicetest.Start(t, run, map[string]string{"DATABASE_URL": url, "ROLL_IN_EVERY": "1h"})
+			eventually(t, func() bool { return strings.Contains(instance.Log(), `"msg":"ready"`) })
+		})
 		template.url = url
 	}
 	config, err := pgx.ParseConfig(template.url)
@@ -126,12 +129,12 @@ func count(t *testing.T, conn *pgx.Conn, sql string, args ...any) (n int64) {
 	return n
 }
 
-// eventually waits for something that takes milliseconds, and fails after half a minute.
+// eventually waits for something that takes seconds at most, and gives a loaded machine three minutes.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatal("still waiting after 30 s")
+			t.Fatal("still waiting after three minutes")
 		}
 	}
 }
