@@ -153,6 +153,13 @@ func (r *recorder) path() []BreakerState {
 	return path
 }
 
+// last returns the latest call.
+func (r *recorder) last() CallEvent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.calls[len(r.calls)-1]
+}
+
 // outcomes counts the logical calls.
 func (r *recorder) outcomes() map[Outcome]int {
 	r.mu.Lock()
