@@ -175,7 +175,7 @@ func words(p Product) string { return strings.ToLower(p.Name + " " + p.Material 
 // testCatalogue is a filled catalogue without a database.
 func testCatalogue(t testing.TB) *catalogue {
 	t.Helper()
-	c, err := newCatalogue(nil, time.Minute, contract().catalogue)
+	c, err := newCatalogue(nil, time.Minute, ourContract().catalogue)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,10 +218,10 @@ func (r *running) sql(statement string) {
 	}
 }
 
-// until asks again and again, without a pause, until cond holds; ten seconds are for a machine that is busy with something else.
+// until asks again and again, without a pause, until cond holds; a minute is for a machine that is busy with something else.
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !cond(); {
+	for end := time.Now().Add(time.Minute); !cond(); {
 		if time.Now().After(end) {
 			t.Fatalf("waited too long for %s", what)
 		}

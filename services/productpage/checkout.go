@@ -69,7 +69,7 @@ func (s *shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
 // used tells whether the key has been sent before: then its own page is the answer. If orders does not say so soon, the form is
 // shown; sending it will find out.
 func (s *shop) used(ctx context.Context, customer, key string) bool {
-	ctx, cancel := context.WithTimeout(ctx, orderTotal/3)
+	ctx, cancel := context.WithTimeout(ctx, s.contract.look/4)
 	defer cancel()
 	_, err := s.orders.checkout(ctx, customer, key)
 	return err == nil

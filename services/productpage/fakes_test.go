@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -139,17 +138,22 @@ func healthyPricing() http.Handler {
 		send(w, http.StatusOK, object{"prices": prices, "unknown": []int{}})
 	})
 	mux.HandleFunc("POST /quotes", func(w http.ResponseWriter, r *http.Request) {
-		var in struct{ Lines []Line }
-		_ = json.NewDecoder(r.Body).Decode(&in)
-		q := Quote{ID: uuid.NewString(), Currency: "EUR", ExpiresAt: time.Now().Add(15 * time.Minute)}
-		for _, l := range in.Lines {
-			unit := fakeAmount(l.SKU)
-			q.Lines = append(q.Lines, PricedLine{l.SKU, l.Quantity, unit, unit * int64(l.Quantity)})
-			q.Total += unit * int64(l.Quantity)
-		}
-		send(w, http.StatusCreated, q)
+		send(w, http.StatusCreated, quoteFor(r))
 	})
 	return mux
+}
+
+// quoteFor makes an honest quote for a request's lines.
+func quoteFor(r *http.Request) Quote {
+	var in struct{ Lines []Line }
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	q := Quote{ID: uuid.NewString(), Currency: "EUR", ExpiresAt: time.Now().Add(15 * time.Minute)}
+	for _, l := range in.Lines {
+		unit := fakeAmount(l.SKU)
+		q.Lines = append(q.Lines, PricedLine{l.SKU, l.Quantity, unit, unit * int64(l.Quantity)})
+		q.Total += unit * int64(l.Quantity)
+	}
+	return q
 }
 
 // ledger is a fake orders service that keeps the promise of its keys.
@@ -208,8 +212,11 @@ func (l *ledger) place(w http.ResponseWriter, r *http.Request) {
 	}
 	if l.refuse != "" {
 		l.refused[scope] = l.refuse
-		short := []object{{"sku": in.Lines[0].SKU, "requested": in.Lines[0].Quantity, "available": 1}}
-		refuse(w, http.StatusUnprocessableEntity, l.refuse, map[string]any{"short": short})
+		extra := map[string]any{}
+		if l.refuse == "insufficient-stock" {
+			extra["short"] = []object{{"sku": in.Lines[0].SKU, "requested": in.Lines[0].Quantity, "available": 1}}
+		}
+		refuse(w, http.StatusUnprocessableEntity, l.refuse, extra)
 		return
 	}
 	o := Order{ID: uuid.NewString(), State: "confirmed", Currency: "EUR", CreatedAt: time.Now()}
@@ -231,5 +238,3 @@ func (l *ledger) count() int {
 	defer l.mu.Unlock()
 	return len(l.orders)
 }
-
-func (l *ledger) String() string { return fmt.Sprintf("%d orders", l.count()) }

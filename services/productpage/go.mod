@@ -11,11 +11,11 @@ replace (
 require (
 	github.com/go-chi/chi/v5 v5.5.0
 	github.com/google/uuid v1.6.0
-	github.com/jackc/pgx/v5 v5.13.0
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/redis/go-redis/v9 v9.23.0
 	golang.org/x/sync v0.25.0
 	watertight.example/pkg/resilience v0.0.0
-	watertight.example/pkg/service v0.0.0-00010101000000-000000000000
+	watertight.example/pkg/service v0.0.0
 	watertight.example/pkg/storetest v0.0.0
 )
 

@@ -114,7 +114,7 @@ func (s *shop) showHome(w http.ResponseWriter, r *http.Request) error {
 
 // cards makes cards with all their prices in one call, and tells whether the prices came. A price that did not is not shown.
 func (s *shop) cards(ctx context.Context, products []Product) (cards []Recommendation, priced bool) {
-	ctx, cancel := context.WithTimeout(ctx, gatherBudget)
+	ctx, cancel := context.WithTimeout(ctx, s.contract.gather())
 	defer cancel()
 	cards = s.priced(ctx, products)
 	for _, c := range cards {

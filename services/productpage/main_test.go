@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"watertight.example/pkg/service"
 	"watertight.example/pkg/storetest"
 )
 
@@ -26,8 +27,27 @@ type running struct {
 	*fakeShop
 }
 
-// start runs the service until the test ends. env adds to the environment or replaces parts of it.
+// slowMotion is the contract with eight times the time for everything, so that what a test sees does not depend on how busy the
+// machine is: a healthy answer would have to take 640 ms to be missed, and a wrong one is found out by its content.
+func slowMotion() contract {
+	const factor = 8
+	c := ourContract()
+	for _, d := range []*time.Duration{&c.page, &c.render, &c.look, &c.checkout} {
+		*d *= factor
+	}
+	for _, p := range []*part{&c.catalogue, &c.price, &c.stock, &c.recommendations} {
+		p.Total, p.Attempt = p.Total*factor, p.Attempt*factor
+	}
+	return c
+}
+
+// start runs the service in slow motion until the test ends. env adds to the environment or replaces parts of it.
 func start(t testing.TB, env map[string]string) *running {
+	t.Helper()
+	return startWith(t, slowMotion(), env)
+}
+
+func startWith(t testing.TB, c contract, env map[string]string) *running {
 	t.Helper()
 	r := &running{t: t, fakeShop: newFakeShop(t), database: storetest.Postgres(t), redis: storetest.Redis(t)}
 	environment := map[string]string{
@@ -42,7 +62,9 @@ func start(t testing.TB, env map[string]string) *running {
 	log, logged := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := run(ctx, []string{"productpage"}, func(k string) string { return environment[k] }, logged)
+		var cfg Config
+		err := service.Run(ctx, []string{"productpage"}, func(k string) string { return environment[k] }, logged, service.Program{
+			Name: "productpage", Config: &cfg, Edge: true, Build: func(s *service.Service) error { return build(s, &cfg, c) }})
 		logged.Close()
 		ended <- err
 	}()
@@ -86,7 +108,7 @@ type browser struct {
 
 func (r *running) browser() *browser {
 	jar, _ := cookiejar.New(nil)
-	return &browser{r.t, r.url, &http.Client{Jar: jar, Timeout: 20 * time.Second}}
+	return &browser{r.t, r.url, &http.Client{Jar: jar, Timeout: 90 * time.Second}}
 }
 
 // once is a browser that shows redirects instead of following them.

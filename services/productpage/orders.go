@@ -15,28 +15,23 @@ import (
 // orders asks the orders service. There is no fallback: an order is placed, refused, or not known yet, and the customer is told
 // which. Every attempt carries the key of the customer's form, so sending again cannot order again.
 type orders struct {
-	dep *resilience.Dependency
-	url string
+	dep  *resilience.Dependency
+	url  string
+	look time.Duration // for reading, of the page's time
 }
 
-const (
-	checkoutBudget = 4 * time.Second         // for POST /checkout, retries included
-	checkoutTotal  = 3600 * time.Millisecond // of it for orders; the rest is for the page
-	orderBudget    = time.Second             // for pages that only look
-	orderTotal     = 800 * time.Millisecond
-)
-
-func newOrders(s *service.Service, cfg *Config) (*orders, error) {
+func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
+	total := c.checkout * 9 / 10 // the rest is for the page
 	dep, err := s.Dependency("orders", resilience.Config{
 		// A lost answer is asked for again with the same key, and so is the 409 that says the first attempt is still at it: three
 		// attempts fit, pauses included, also when each takes its whole time.
-		Timeout:  resilience.Timeout{Total: checkoutTotal, Attempt: 1150 * time.Millisecond},
+		Timeout:  resilience.Timeout{Total: total, Attempt: total * 32 / 100},
 		Retry:    resilience.Retry{Max: 2, Base: 50 * time.Millisecond, Cap: time.Second, BudgetRatio: 0.2, BudgetFloor: 20},
 		Bulkhead: resilience.Bulkhead{Max: 50, MaxWait: 50 * time.Millisecond}, // somebody who pays may wait a moment
-		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: time.Second, MinCalls: 20, Window: 12 * time.Second,
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: total / 4, MinCalls: 20, // Window: ten attempts
 			ConsecutiveFailures: 5, OpenFor: cfg.OrdersOpenFor, Probes: 2},
 	})
-	return &orders{dep: dep, url: cfg.OrdersURL}, err
+	return &orders{dep: dep, url: cfg.OrdersURL, look: c.look * 8 / 10}, err
 }
 
 // Order is a placed order, amounts in minor units of Currency.
@@ -109,7 +104,7 @@ func (o *orders) checkout(ctx context.Context, customer, key string) (Checkout, 
 
 // lookup reads something of the customer's. path is made of ids that were checked to be UUIDs.
 func lookup[T any](ctx context.Context, o *orders, customer, path string) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, orderTotal)
+	ctx, cancel := context.WithTimeout(ctx, o.look)
 	defer cancel()
 	return resilience.Call(ctx, o.dep, func(ctx context.Context) (T, error) {
 		return get[T](ctx, o.dep, o.url+path, http.Header{"X-Customer-Id": {customer}})

@@ -16,13 +16,20 @@ import (
 
 // This is what the service is for: one page from four sources in half a second, also when some of them are slow, wrong or gone
 // (article 1, "timeout budgets" and "graceful degradation").
-const (
-	pageBudget    = 500 * time.Millisecond
-	renderReserve = 60 * time.Millisecond      // kept back for making and sending the page
-	gatherBudget  = pageBudget - renderReserve // for all parts together, which are fetched side by side
-)
 
-// part is one line of the page's contract.
+// contract is what the shop promises about time, and what it shows when a part does not keep to it. The policies of the
+// dependencies take their numbers from here, and every product page shows its lines.
+type contract struct {
+	page   time.Duration // for a whole page
+	render time.Duration // of it kept back for making and sending the page
+
+	catalogue, price, stock, recommendations part
+
+	look     time.Duration // for a page about an order: nothing to fall back to, so it may take longer
+	checkout time.Duration // for placing an order, with every retry
+}
+
+// part is one line of the contract.
 type part struct {
 	Name       string
 	Importance string
@@ -31,18 +38,22 @@ type part struct {
 	Fallback   string        // what is shown when that fails
 }
 
-// parts is the contract. The policies of the dependencies take their numbers from here, and every page shows it.
-type parts struct{ catalogue, price, stock, recommendations part }
-
-func contract() parts {
+func ourContract() contract {
 	const ms = time.Millisecond
-	return parts{
+	return contract{
+		page:            500 * ms,
+		render:          60 * ms,
 		catalogue:       part{"catalogue", "essential", 150 * ms, 150 * ms, "the copy in memory; only without one, a 503 page"},
 		price:           part{"price", "needed to buy", 200 * ms, 80 * ms, "the last known price, marked; without one, no price and no button"},
 		stock:           part{"stock", "needed to buy", 200 * ms, 80 * ms, "inventory's snapshot, at most 2 minutes old; without one, no count, still orderable"},
 		recommendations: part{"recommendations", "optional", 120 * ms, 120 * ms, "the last good list of this product, else best sellers, else left out"},
+		look:            1000 * ms,
+		checkout:        4000 * ms,
 	}
 }
+
+// gather is the time for all parts of a page together; they are fetched side by side.
+func (c contract) gather() time.Duration { return c.page - c.render }
 
 // source says where a part came from, from best to worst. The text is the metric's reason.
 type source string
@@ -72,10 +83,10 @@ type Recommendation struct {
 	Price   *Price
 }
 
-// gather fetches all parts side by side. It always returns a page, within gatherBudget: each part has its own budget inside it,
+// gather fetches all parts side by side. It always returns a page, within the contract: each part has its own budget inside it,
 // and its own fallback.
 func (s *shop) gather(ctx context.Context, p Product) page {
-	ctx, cancel := context.WithTimeout(ctx, gatherBudget)
+	ctx, cancel := context.WithTimeout(ctx, s.contract.gather())
 	defer cancel()
 	out := page{Product: p}
 	var wg sync.WaitGroup

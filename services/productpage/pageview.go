@@ -16,7 +16,7 @@ type partView struct {
 }
 
 func (s *shop) productView(p page) productView {
-	c := contract()
+	c := s.contract
 	return productView{
 		page: p, Category: s.catalogue.categories[p.Product.Category],
 		Sold: p.Stock != nil && p.Stock.Available == 0 && !p.Stock.Snapshot,

@@ -32,7 +32,7 @@ func newRecommendations(s *service.Service, cfg *Config, budget part) (*recommen
 	dep, err := s.Dependency("recommendations", resilience.Config{
 		Timeout:  resilience.Timeout{Total: budget.Total},
 		Bulkhead: resilience.Bulkhead{Max: 50},
-		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 100 * time.Millisecond, MinCalls: 20, Window: 10 * time.Second,
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: budget.Total * 5 / 6, MinCalls: 20, Window: 10 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: cfg.RecommendationsOpenFor, Probes: 1},
 	})
 	return &recommendations{dep: dep, url: cfg.RecommendationsURL, flight: flight[[]int]{patience: budget.Total}}, err
@@ -54,9 +54,9 @@ func (r *recommendations) list(ctx context.Context, product int) ([]int, source)
 }
 
 type item struct {
-	ProductID int   `json:"product_id"`
-	Together  int64 `json:"together"`
-	Sold      int64 `json:"sold"`
+	ProductID int `json:"product_id"`
+	Together  int `json:"together"`
+	Sold      int `json:"sold"`
 }
 
 type listAnswer struct {
@@ -85,7 +85,7 @@ func (a listAnswer) check(product, most int) ([]int, error) {
 	}
 	ids := make([]int, 0, len(a.Items))
 	for _, it := range a.Items {
-		if it.ProductID < 1 || it.ProductID == product || it.Together < 0 || it.Sold < 0 || slices.Contains(ids, it.ProductID) {
+		if it.ProductID < 1 || it.ProductID == product || !saneCount(it.Together) || !saneCount(it.Sold) || slices.Contains(ids, it.ProductID) {
 			return nil, nonsense("item %+v for product %d", it, product)
 		}
 		ids = append(ids, it.ProductID)

@@ -14,6 +14,7 @@ import (
 // shop is the service: its sources, and what it needs to make pages of them.
 type shop struct {
 	*service.Service
+	contract        contract
 	catalogue       *catalogue
 	pricing         *pricing
 	inventory       *inventory
@@ -26,8 +27,8 @@ type shop struct {
 }
 
 // build wires the sources in and the routes out.
-func build(s *service.Service, cfg *Config) error {
-	sh, err := newShop(s, cfg)
+func build(s *service.Service, cfg *Config, c contract) error {
+	sh, err := newShop(s, cfg, c)
 	if err != nil {
 		return err
 	}
@@ -53,24 +54,23 @@ func (s *shop) routes(router chi.Router) {
 	router.Get("/problems/{name}", service.Handle(s.showProblem))
 
 	router.Group(func(r chi.Router) {
-		r.Use(service.Timeout(pageBudget))
+		r.Use(service.Timeout(s.contract.page))
 		r.Get("/", service.Handle(s.showHome))
 		r.Get("/products/{id}", service.Handle(s.showProduct))
 	})
 	router.Group(func(r chi.Router) {
-		r.Use(private, service.Timeout(orderBudget))
+		r.Use(private, service.Timeout(s.contract.look))
 		r.Get("/checkout", service.Handle(s.showCheckout))
 		r.Get("/checkout/{key}", service.Handle(s.showProgress))
 		r.Get("/orders/{id}", service.Handle(s.showOrder))
 	})
 	router.Group(func(r chi.Router) {
-		r.Use(private, sameOrigin(), service.Timeout(checkoutBudget))
+		r.Use(private, sameOrigin(), service.Timeout(s.contract.checkout))
 		r.Post("/checkout", service.Handle(s.postCheckout))
 	})
 }
 
-func newShop(s *service.Service, cfg *Config) (*shop, error) {
-	budget := contract()
+func newShop(s *service.Service, cfg *Config, c contract) (*shop, error) {
 	st, err := newStore(s, cfg)
 	if err != nil {
 		return nil, err
@@ -79,13 +79,13 @@ func newShop(s *service.Service, cfg *Config) (*shop, error) {
 	if err != nil {
 		return nil, err
 	}
-	sh := &shop{Service: s, customers: newCustomers(s, cfg)}
+	sh := &shop{Service: s, contract: c, customers: newCustomers(s, cfg)}
 	var problems [5]error // each constructor is told apart in its own error
-	sh.catalogue, problems[0] = newCatalogue(st, cfg.CatalogueEvery, budget.catalogue)
-	sh.pricing, problems[1] = newPricing(s, cfg, budget.price)
-	sh.inventory, problems[2] = newInventory(s, cfg, budget.stock, snap)
-	sh.recommendations, problems[3] = newRecommendations(s, cfg, budget.recommendations)
-	sh.orders, problems[4] = newOrders(s, cfg)
+	sh.catalogue, problems[0] = newCatalogue(st, cfg.CatalogueEvery, c.catalogue)
+	sh.pricing, problems[1] = newPricing(s, cfg, c.price)
+	sh.inventory, problems[2] = newInventory(s, cfg, c.stock, snap)
+	sh.recommendations, problems[3] = newRecommendations(s, cfg, c.recommendations)
+	sh.orders, problems[4] = newOrders(s, cfg, c)
 	return sh, errors.Join(errors.Join(problems[:]...), sh.loadLook())
 }
 
