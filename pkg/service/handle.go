@@ -47,12 +47,12 @@ func problemOf(ctx context.Context, err error) *Problem {
 	var rejected *resilience.Rejected
 	var tooBig *http.MaxBytesError
 	switch {
+	case errors.Is(ctx.Err(), context.Canceled): // whatever it was, it is no failure of ours
+		return NewProblem(statusClientGone, "client-gone", "").Wrap(err)
 	case errors.As(err, &problem):
 		return problem
 	case errors.As(err, &tooBig):
 		return bodyTooLarge(tooBig.Limit)
-	case errors.Is(ctx.Err(), context.Canceled):
-		return NewProblem(statusClientGone, "client-gone", "").Wrap(err)
 	case errors.As(err, &rejected):
 		return fromRejected(rejected).Wrap(err)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -26,7 +27,7 @@ func writeHelp(w io.Writer, p Program) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  NAME\tDEFAULT\tUNIT\tMEANING")
 	for _, k := range knobsOf(cfg) {
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", k.key, orDefault(k.String(), "-"), k.unit, k.help)
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", k.key, cmp.Or(k.String(), "-"), k.unit, k.help)
 	}
 	return table.Flush()
 }

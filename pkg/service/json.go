@@ -25,7 +25,7 @@ func DecodeJSON(r *http.Request, v any) error {
 		if errors.As(err, &tooBig) {
 			return bodyTooLarge(tooBig.Limit)
 		}
-		return malformed("The body could not be read.").Wrap(err)
+		return malformed("body: could not be read").Wrap(err)
 	}
 	if err := checkStrict(body, v); err != nil {
 		return malformed(err.Error()).Wrap(err)
@@ -71,7 +71,7 @@ func bodyTooLarge(limit int64) *Problem {
 func explain(err error) string {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		return fmt.Sprintf("%s: %s does not fit here.", wrongType.Field, wrongType.Value)
+		return fmt.Sprintf("%s: %s does not fit here", orBody(wrongType.Field), wrongType.Value)
 	}
-	return "The body is not the JSON expected here."
+	return "body: not the JSON expected here"
 }

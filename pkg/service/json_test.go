@@ -17,7 +17,7 @@ type testOrder struct {
 	QuoteID string     `json:"quote_id"`
 	Lines   []testLine `json:"lines"`
 	Note    *string    `json:"note,omitempty"`
-	secret  string
+	Hidden  string     `json:"-"`
 }
 
 func decode(contentType, body string) (testOrder, error) {
@@ -41,12 +41,12 @@ func TestDecodeJSONIsStrict(t *testing.T) {
 		{"unknown field", `{"coupon":1}`, `unknown field "coupon"`},
 		{"unknown field inside", `{"lines":[{"sku":1},{"price":1}]}`, `lines[1]: unknown field "price"`},
 		{"other case", `{"QUOTE_ID":"q"}`, `unknown field "QUOTE_ID"`},
-		{"unexported field", `{"secret":"q"}`, `unknown field "secret"`},
+		{"hidden field", `{"Hidden":"q"}`, `unknown field "Hidden"`},
 		{"twice", `{"quote_id":"a","quote_id":"b"}`, `"quote_id" is there twice`},
 		{"twice, escaped", `{"quote_id":"a","quote\u005fid":"b"}`, `"quote_id" is there twice`},
 		{"second value", `{}{}`, "after the JSON value"},
 		{"trailing garbage", `{}x`, "after the JSON value"},
-		{"array", `[]`, "does not fit"},
+		{"array", `[]`, "body: array does not fit"},
 		{"string for number", `{"lines":[{"sku":"1"}]}`, "lines.sku: string"},
 		{"fraction", `{"lines":[{"quantity":1.5}]}`, "lines.quantity: number 1.5"},
 		{"overflow", `{"lines":[{"sku":99999999999999999999}]}`, "lines.sku: number"},

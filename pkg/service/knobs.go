@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,7 +28,7 @@ func collectKnobs(found []knob, v reflect.Value, prefix string) []knob {
 		key, _, _ := strings.Cut(field.Tag.Get("env"), ",")
 		switch {
 		case key != "":
-			unit := orDefault(field.Tag.Get("unit"), unitOf(field.Type))
+			unit := cmp.Or(field.Tag.Get("unit"), unitOf(field.Type))
 			found = append(found, knob{prefix + key, unit, field.Tag.Get("help"), value})
 		case field.Type.Kind() == reflect.Struct:
 			found = collectKnobs(found, value, prefix+field.Tag.Get("envPrefix"))

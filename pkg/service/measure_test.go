@@ -55,7 +55,9 @@ func TestFailuresHaveTheirSeriesFromTheStart(t *testing.T) {
 
 func TestClientThatLeavesIsNoError(t *testing.T) {
 	s, log := newTestService(t, Program{})
-	s.Router.Get("/", Handle(func(_ http.ResponseWriter, r *http.Request) error { return r.Context().Err() }))
+	s.Router.Get("/", Handle(func(_ http.ResponseWriter, r *http.Request) error {
+		return NewProblem(503, "dependency-unavailable", "").Wrap(r.Context().Err())
+	}))
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	s.send(httptest.NewRequestWithContext(ctx, "GET", "/", nil))

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -63,8 +64,8 @@ func (opt PostgresOptions) poolConfig(service string, url Secret) (*pgxpool.Conf
 	if err != nil {
 		return nil, err // pgx hides the password in it
 	}
-	cfg.MaxConns = int32(orDefault(opt.MaxConns, defaultMaxConns))
-	cfg.MinConns = int32(min(orDefault(opt.MinConns, defaultMinConns), int(cfg.MaxConns)))
+	cfg.MaxConns = int32(cmp.Or(opt.MaxConns, defaultMaxConns))
+	cfg.MinConns = int32(min(cmp.Or(opt.MinConns, defaultMinConns), int(cfg.MaxConns)))
 	cfg.MaxConnLifetime = 30 * time.Minute      // picks up a new address or plan without a restart
 	cfg.MaxConnLifetimeJitter = 5 * time.Minute // not all connections, of all replicas, in one second
 	cfg.MaxConnIdleTime = 5 * time.Minute
@@ -73,7 +74,7 @@ func (opt PostgresOptions) poolConfig(service string, url Secret) (*pgxpool.Conf
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = service
-	params["statement_timeout"] = strconv.FormatInt(orDefault(opt.StatementTimeout, defaultStatementTimeout).Milliseconds(), 10)
+	params["statement_timeout"] = strconv.FormatInt(cmp.Or(opt.StatementTimeout, defaultStatementTimeout).Milliseconds(), 10)
 	params["idle_in_transaction_session_timeout"] = "10000" // ms; a lost client must not hold its locks
 	maps.Copy(params, opt.RuntimeParams)
 	return cfg, nil
@@ -94,12 +95,4 @@ func warm(ctx context.Context, pool *pgxpool.Pool, n int) error {
 		}
 	}
 	return nil
-}
-
-func orDefault[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
 }

@@ -66,6 +66,14 @@ func TestPostgresIsMigratedWarmAndMeasured(t *testing.T) {
 	}
 }
 
+func TestOptionalPostgresKeepsNobodyFromStarting(t *testing.T) {
+	in := servicetest.Start(t, program(func(s *Service) error {
+		_, err := s.Postgres("replica", "postgres://u@127.0.0.1:1/x", PostgresOptions{})
+		return err
+	}), nil)
+	in.WaitReady(t)
+}
+
 func TestWarmOpensAllItsConnections(t *testing.T) {
 	cfg, err := PostgresOptions{}.poolConfig("test", Secret(storetest.Postgres(t)))
 	if err != nil {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -34,14 +35,14 @@ func (s *Service) Redis(name string, url Secret, opt RedisOptions) (*redis.Clien
 }
 
 func (opt RedisOptions) apply(options *redis.Options) {
-	timeout := orDefault(opt.Timeout, 50*time.Millisecond)
+	timeout := cmp.Or(opt.Timeout, 50*time.Millisecond)
 	options.ContextTimeoutEnabled = true
 	options.MaxRetries = -1
 	options.DialerRetries = 1
 	options.DialTimeout = 2 * timeout
 	options.ReadTimeout, options.WriteTimeout, options.PoolTimeout = timeout, timeout, timeout
-	options.PoolSize = orDefault(opt.PoolSize, 16)
-	options.MinIdleConns = min(orDefault(opt.MinIdleConns, 2), options.PoolSize)
+	options.PoolSize = cmp.Or(opt.PoolSize, 16)
+	options.MinIdleConns = min(cmp.Or(opt.MinIdleConns, 2), options.PoolSize)
 	options.ConnMaxIdleTime = 5 * time.Minute
 	// Two round trips less for each new connection; the second is for Redis Enterprise only.
 	options.DisableIdentity = true

@@ -14,6 +14,8 @@ import (
 // maxDepth of nesting: ours is 3, and a body of open brackets must not become a deep recursion.
 const maxDepth = 16
 
+var errNotJSON = errors.New("body: not valid JSON")
+
 // strictDecoder walks the tokens of a body beside the Go type they go into and finds what encoding/json lets pass: repeated
 // names (it takes the last), names in another case, null (it leaves the field as it was), a second value, broken UTF-8.
 type strictDecoder struct{ *json.Decoder }
@@ -21,14 +23,14 @@ type strictDecoder struct{ *json.Decoder }
 // checkStrict explains the first thing in body that does not belong into v. Wrong types are json.Unmarshal's to find.
 func checkStrict(body []byte, v any) error {
 	if !utf8.Valid(body) {
-		return errors.New("The body is not UTF-8.")
+		return errors.New("body: not UTF-8")
 	}
 	d := strictDecoder{json.NewDecoder(bytes.NewReader(body))}
 	if err := d.value(reflect.TypeOf(v), "", 0); err != nil {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("There is something after the JSON value.")
+		return errors.New("body: something after the JSON value")
 	}
 	return nil
 }
@@ -36,14 +38,14 @@ func checkStrict(body []byte, v any) error {
 func (d strictDecoder) value(t reflect.Type, path string, depth int) error {
 	token, err := d.Token()
 	if err != nil {
-		return errors.New("The body is not valid JSON.")
+		return errNotJSON
 	}
 	if depth > maxDepth {
-		return errors.New("The body is nested too deeply.")
+		return errors.New("body: nested too deeply")
 	}
 	switch token {
 	case nil:
-		return fmt.Errorf("%s: null is not a value here.", orBody(path))
+		return fmt.Errorf("%s: null is not a value here", orBody(path))
 	case json.Delim('{'):
 		return d.object(t, path, depth)
 	case json.Delim('['):
@@ -58,15 +60,15 @@ func (d strictDecoder) object(t reflect.Type, path string, depth int) error {
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
-			return errors.New("The body is not valid JSON.")
+			return errNotJSON
 		}
 		name := token.(string) // the decoder has checked that
 		field, known := fields[name]
 		switch {
 		case closed && !known:
-			return fmt.Errorf("%s: unknown field %q.", orBody(path), name)
+			return fmt.Errorf("%s: unknown field %q", orBody(path), name)
 		case seen[name]:
-			return fmt.Errorf("%s: field %q is there twice.", orBody(path), name)
+			return fmt.Errorf("%s: field %q is there twice", orBody(path), name)
 		}
 		seen[name] = true
 		if err := d.value(field, strings.TrimPrefix(path+"."+name, "."), depth+1); err != nil {
@@ -88,7 +90,7 @@ func (d strictDecoder) array(t reflect.Type, path string, depth int) error {
 
 func (d strictDecoder) end() error {
 	if _, err := d.Token(); err != nil {
-		return errors.New("The body is not valid JSON.")
+		return errNotJSON
 	}
 	return nil
 }
