@@ -28,6 +28,7 @@ func commands() []command {
 		{"faults", "lists the faults there are, and what is broken now", runFaults},
 		{"fault", "breaks an edge of the shop for a while", runFault},
 		{"mend", "ends all faults at once", runMend},
+		{"incident", "plays a story on the shop, judges it, and writes a report", runIncident},
 		{"janitor", "ends every fault whose time is over", runJanitor},
 	}
 }

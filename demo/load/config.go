@@ -28,7 +28,8 @@ type Config struct {
 	Transport http.RoundTripper
 }
 
-func (c Config) validate() error {
+// Validate names every problem at once; nil means that Run will start.
+func (c Config) Validate() error {
 	var errs []error
 	if c.Rate < 1 || c.Rate > 2000 {
 		errs = append(errs, fmt.Errorf("rate %d is not between 1 and 2000 requests per second", c.Rate))

@@ -45,7 +45,7 @@ func TestParseTarget(t *testing.T) {
 }
 
 func TestConfigNamesEveryProblemAtOnce(t *testing.T) {
-	err := Config{Target: "http://stranger.example", Rate: 9999, Duration: -1, Every: -1}.validate()
+	err := Config{Target: "http://stranger.example", Rate: 9999, Duration: -1, Every: -1}.Validate()
 	for _, want := range []string{"rate 9999", "duration -1ns", "timeout 0s", "every -1ns", "mix is empty", "stranger"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)

@@ -15,10 +15,10 @@ const grace = 2 * time.Second
 // not an error: the summary holds what was seen. The error is about a Config that cannot be, or about ctx having
 // ended before the target was ready. Memory is bounded by Rate x Timeout, however long it runs.
 func Run(ctx context.Context, cfg Config) (Summary, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return Summary{}, err
 	}
-	target, _ := parseTarget(cfg.Target, cfg.OwnHost)                 // validate has looked at the error
+	target, _ := parseTarget(cfg.Target, cfg.OwnHost)                 // Validate has looked at the error
 	inFlight, abort := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by the grace
 	defer abort()
 	client := newClient(inFlight, cfg)

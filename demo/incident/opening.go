@@ -1,0 +1,44 @@
+package incident
+
+import (
+	"context"
+	"time"
+
+	"watertight.example/demo/faults"
+)
+
+// Times are the lengths of an incident's phases. A fault lasts for 1 s to 59 min.
+type Times struct{ Baseline, Fault, Recovery time.Duration }
+
+// slowness is what article 1, "The opening incident", measured: a query that took 10 ms takes 4.8 s.
+const slowness = 4800 * time.Millisecond
+
+// Opening is article 1's opening incident: the database of recommendations, an optional part of the page, becomes slow.
+// The page that waits for it goes down with it, and takes along what never needed it. edges are the Toxiproxy edges
+// between recommendations and that database.
+func Opening(times Times, edges ...string) Incident {
+	return Incident{
+		Name:   "opening",
+		Title:  "The opening incident",
+		Fault:  "the database of recommendations answers 4.8 s late",
+		length: times.Fault,
+		edges:  edges,
+		judge:  judgeOpening,
+		tell:   func(ctx context.Context, s *stage) { tellOpening(ctx, s, times, edges) },
+	}
+}
+
+func tellOpening(ctx context.Context, s *stage, times Times, edges []string) {
+	s.phase(baseline)
+	s.wait(ctx, times.Baseline)
+
+	s.phase(fault)
+	for _, edge := range edges {
+		s.breakEdge(ctx, faults.Fault{Kind: "latency", Edge: edge, Latency: slowness, For: times.Fault + expiry})
+	}
+	s.wait(ctx, times.Fault)
+
+	s.phase(recovery)
+	s.mend(ctx)
+	s.wait(ctx, times.Recovery)
+}

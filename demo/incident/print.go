@@ -1,0 +1,97 @@
+package incident
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// announce tells the terminal that a phase begins.
+func (r *run) announce(phase string) {
+	line := map[string]string{
+		baseline: "both pages are well",
+		fault:    r.Fault,
+		recovery: "mended; the pages are left to themselves",
+	}[phase]
+	r.say("--- " + phase + ": " + line)
+}
+
+func (r *run) say(line string) {
+	r.speaking.Lock()
+	defer r.speaking.Unlock()
+	fmt.Fprintln(r.Terminal, line)
+}
+
+// speak writes a line per second until ctx ends. Lines are never rewritten: scrolled back, they are the incident's history.
+func (r *run) speak(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			line := fmt.Sprintf("%4.0fs", now.Sub(r.began).Seconds())
+			for _, w := range r.witnesses {
+				line += "  |  " + w.line()
+			}
+			r.say(line)
+		}
+	}
+}
+
+// line says how one page is doing: of the product pages that came in within the last second, and of those that did not.
+func (w *witness) line() string {
+	fresh, inFlight := w.news()
+	p95 := "-"
+	if len(fresh) > 0 {
+		p95 = ms(fresh.p95())
+	}
+	line := fmt.Sprintf("%s p95 %8s  failed %2d  degraded %3.0f %%", w.name, p95,
+		fresh.count(failed), 100*float64(fresh.count(degraded))/float64(max(1, len(fresh))))
+	if w.name == "protected" {
+		return line + fmt.Sprintf("  breaker %-9s", w.internal.now())
+	}
+	return line + fmt.Sprintf("  waiting %3d", inFlight)
+}
+
+// Print writes the verdicts as a table for a person, and below it what they add up to.
+func (r Report) Print(w io.Writer) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "\n\tPROMISE\tBOUND\tPROTECTED\tNAIVE")
+	for _, v := range r.Verdicts {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", v.Result(), v.Promise, v.Bound, v.Protected, v.Naive)
+	}
+	tw.Flush()
+	fmt.Fprintf(w, "\nA p95 is bounded by max(2x, +25 ms) of its baseline in this run.\n%s\n", r.Sentence())
+}
+
+// Sentence is the whole incident in one.
+func (r Report) Sentence() string {
+	broken, unjudged := r.Broken(), r.Unjudged()
+	all := len(r.Verdicts)
+	sentence := fmt.Sprintf("All %d promises kept.", all)
+	if len(broken) > 0 {
+		sentence = fmt.Sprintf("%d of %d promises broken: %s.", len(broken), all, ids(broken))
+	} else if len(unjudged) > 0 {
+		sentence = fmt.Sprintf("%d of %d promises kept.", all-len(unjudged), all)
+	}
+	if len(unjudged) > 0 {
+		sentence += fmt.Sprintf(" %d not measured: %s.", len(unjudged), ids(unjudged))
+	}
+	if r.Stopped {
+		sentence += " The incident was stopped early."
+	}
+	return sentence
+}
+
+func ids(list []Verdict) string {
+	var names []string
+	for _, v := range list {
+		names = append(names, v.ID)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,162 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"watertight.example/demo/load"
+)
+
+// Report is an incident in figures: what the JSON file holds and the HTML page shows. Times count in seconds from the
+// first visitor, latencies in milliseconds.
+type Report struct {
+	Incident string    `json:"incident"`
+	Title    string    `json:"title"`
+	Fault    string    `json:"fault"`
+	Began    time.Time `json:"began"`
+	Rate     int       `json:"requests_per_second"` // on each page
+	Seconds  float64   `json:"seconds"`
+	Stopped  bool      `json:"stopped_early"`
+	Phases   []Phase   `json:"phases"`
+	Verdicts []Verdict `json:"verdicts"`
+	Twins    []Seen    `json:"pages"` // the protected one, and the naive one if it was looked at
+	Breaker  []Episode `json:"breaker"`
+}
+
+// Phase is a chapter of the story.
+type Phase struct {
+	Name string  `json:"name"`
+	From float64 `json:"from_s"`
+	To   float64 `json:"to_s"`
+}
+
+// Seen is everything that visitors saw of one page.
+type Seen struct {
+	Name   string   `json:"name"`
+	Target string   `json:"target"`
+	Routes []Route  `json:"routes"`
+	Series []Second `json:"series"`
+	Pages  []Dot    `json:"product_pages"`
+}
+
+// Route is one kind of page in one phase; the percentiles are of all its answers, failed ones included.
+type Route struct {
+	Phase    string    `json:"phase"`
+	Kind     load.Kind `json:"kind"`
+	Answers  int       `json:"answers"`
+	Degraded int       `json:"degraded"`
+	Failed   int       `json:"failed"`
+	P50      float64   `json:"p50_ms"`
+	P95      float64   `json:"p95_ms"`
+	Max      float64   `json:"max_ms"`
+}
+
+// Second is the product pages asked for within one second.
+type Second struct {
+	At       int     `json:"at_s"`
+	Answers  int     `json:"answers"`
+	Degraded int     `json:"degraded"`
+	Failed   int     `json:"failed"`
+	P50      float64 `json:"p50_ms"`
+	P95      float64 `json:"p95_ms"`
+}
+
+// Dot is one product page: a raw sample. In JSON it is short, [at_s, ms, "full"], because there are thousands.
+type Dot struct {
+	At, MS float64
+	Class  load.Class
+}
+
+// MarshalJSON implements json.Marshaler.
+func (d Dot) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "[%.3f,%.1f,%q]", d.At, d.MS, d.Class), nil
+}
+
+// Episode is a time in which the protected page's breaker was in one state.
+type Episode struct {
+	State string  `json:"state"`
+	From  float64 `json:"from_s"`
+	To    float64 `json:"to_s"`
+}
+
+// Broken gives the promises that were broken by whoever made them.
+func (r Report) Broken() []Verdict { return r.with(Fail) }
+
+// Unjudged gives the promises that could not be measured.
+func (r Report) Unjudged() []Verdict { return r.with(NotMeasured) }
+
+func (r Report) with(result Result) (list []Verdict) {
+	for _, v := range r.Verdicts {
+		if v.Result() == result {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func newReport(in Incident, cfg Config, r record) Report {
+	rep := Report{
+		Incident: in.Name, Title: in.Title, Fault: in.Fault, Began: r.began, Rate: cfg.Rate, Stopped: r.stopped,
+		Verdicts: in.judge(r), Breaker: episodes(r),
+		Twins: []Seen{newSeen("protected", cfg.Protected, r, r.protected)},
+	}
+	if r.naive != nil {
+		rep.Twins = append(rep.Twins, newSeen("naive", *cfg.Naive, r, r.naive))
+	}
+	for _, p := range r.phases {
+		rep.Phases = append(rep.Phases, Phase{p.Name, r.at(p.From), r.at(p.To)})
+		rep.Seconds = r.at(p.To)
+	}
+	return rep
+}
+
+// at is a moment in seconds from the beginning, to the millisecond.
+func (r record) at(t time.Time) float64 { return t.Sub(r.began).Round(time.Millisecond).Seconds() }
+
+func newSeen(name string, twin Twin, r record, s *seen) Seen {
+	out := Seen{Name: name, Target: twin.Target}
+	for _, p := range r.phases {
+		for _, kind := range []load.Kind{load.Product, load.Browse, load.Order} {
+			out.Routes = append(out.Routes, newRoute(p.Name, kind, s.of(kind).in(p)))
+		}
+	}
+	bySecond := make(map[int]samples)
+	last := 0
+	for _, page := range s.of(load.Product) {
+		at := r.at(page.At)
+		out.Pages = append(out.Pages, Dot{at, millis(page.Latency), page.Class})
+		bySecond[int(at)] = append(bySecond[int(at)], page)
+		last = max(last, int(at))
+	}
+	for i := range last + 1 {
+		if all := bySecond[i]; len(all) > 0 {
+			out.Series = append(out.Series, Second{i, len(all), all.count(degraded), all.count(failed), millis(all.quantile(0.5)), millis(all.p95())})
+		}
+	}
+	return out
+}
+
+func newRoute(phase string, kind load.Kind, all samples) Route {
+	return Route{phase, kind, len(all), all.count(degraded), all.count(failed),
+		millis(all.quantile(0.5)), millis(all.p95()), millis(all.quantile(1))}
+}
+
+func millis(d time.Duration) float64 {
+	return float64(d.Round(100*time.Microsecond)) / float64(time.Millisecond)
+}
+
+// episodes joins readings of the same state. Between two states the change is drawn at the later reading.
+func episodes(r record) []Episode {
+	var list []Episode
+	for _, one := range r.protected.readings {
+		at := r.at(one.At)
+		if n := len(list); n > 0 && at-list[n-1].To < 2 { // a gap of 2 s is a gap: nobody knows
+			list[n-1].To = at
+			if list[n-1].State == one.Breaker {
+				continue
+			}
+		}
+		list = append(list, Episode{one.Breaker, at, at})
+	}
+	return list
+}

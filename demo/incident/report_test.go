@@ -1,0 +1,139 @@
+package incident
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"watertight.example/demo/load"
+)
+
+func rendered(t *testing.T, r record, cfg Config) (Report, string) {
+	t.Helper()
+	rep := newReport(usual(), cfg, r)
+	var page bytes.Buffer
+	if err := rep.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	return rep, page.String()
+}
+
+func TestPageNeedsNothingElse(t *testing.T) {
+	_, page := rendered(t, kept(), newWorld().config())
+	for _, bad := range []string{"<script", "<link", "<img", "src=", "href=", "url(", "@import", "ZgotmplZ", "<no value>", "NaN"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q in it", bad)
+		}
+	}
+	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
+	if len(charts) != 2 {
+		t.Fatalf("%d charts, want a wide and a narrow one", len(charts))
+	}
+	for _, chart := range charts {
+		decoder := xml.NewDecoder(strings.NewReader(chart))
+		for {
+			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+const productPages = 1699 // in kept
+
+// The JSON is read the way a stranger would, not by the types that wrote it.
+func TestPageShowsWhatTheJSONSays(t *testing.T) {
+	rep, page := rendered(t, kept(), newWorld().config())
+	var file bytes.Buffer
+	if err := rep.WriteJSON(&file); err != nil {
+		t.Fatal(err)
+	}
+	var figures struct {
+		Verdicts []map[string]any
+		Pages    []struct {
+			Name   string
+			Routes []map[string]any
+			Series []map[string]any
+			Dots   [][]any `json:"product_pages"`
+		}
+		Breaker []map[string]any
+	}
+	if err := json.Unmarshal(file.Bytes(), &figures); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[any]string{"product": "product", "browse": "home", "order": "order"}
+	for _, twin := range figures.Pages {
+		for _, r := range twin.Routes {
+			row := fmt.Sprintf("<td>%v</td><td>%s</td><td>%s</td><td>%v</td><td>%v</td><td>%v</td><td>%v ms</td><td>%v ms</td><td>%v ms</td>",
+				r["phase"], twin.Name, kinds[r["kind"]], r["answers"], r["degraded"], r["failed"], r["p50_ms"], r["p95_ms"], r["max_ms"])
+			if !strings.Contains(page, row) {
+				t.Errorf("no row %s", row)
+			}
+		}
+		if n := len(twin.Dots); n != productPages || len(twin.Dots[0]) != 3 || len(twin.Series) != 85 {
+			t.Errorf("%d product pages like %v, %d seconds", n, twin.Dots[0], len(twin.Series))
+		}
+	}
+	for _, v := range figures.Verdicts {
+		protected := v["protected"].(map[string]any)
+		row := fmt.Sprintf(`<tr id="%v"><th scope="row">%v</th>`, v["id"], strings.ReplaceAll(v["promise"].(string), "'", "&#39;"))
+		if !strings.Contains(page, row) || protected["measured"] != nil && !strings.Contains(page, fmt.Sprint(protected["measured"])) {
+			t.Errorf("no row for %v", v)
+		}
+	}
+	if dots := strings.Count(page, "h0"); dots != 2*2*productPages {
+		t.Errorf("%d dots in two charts, want every product page of both twins in both", dots)
+	}
+	if len(figures.Breaker) != 3 || figures.Breaker[1]["state"] != "open" || figures.Breaker[1]["from_s"] != 10.6 {
+		t.Errorf("breaker %v", figures.Breaker)
+	}
+}
+
+func TestPageSaysWhatWasBroken(t *testing.T) {
+	r := kept()
+	r.naive, r.protected.readings, r.protected.scrapes, r.stopped = nil, nil, nil, true
+	r.protected.change(load.Product, 20, 21, fail)
+	cfg := newWorld().config()
+	cfg.Naive = nil
+	rep, page := rendered(t, r, cfg)
+	if got := rep.Sentence(); !strings.HasPrefix(got, "2 of 15 promises broken: no-errors, marked. 6 not measured: ") {
+		t.Error(got)
+	}
+	for _, want := range []string{`<p class="sum fail">`, `<b class="fail">FAIL</b>`, `<b class="not-measured">not measured</b>`, "not read</text>", "stopped early"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in the page", want)
+		}
+	}
+	if strings.Contains(page, "naive, during") {
+		t.Error("a twin that nobody looked at has a place in the page")
+	}
+}
+
+func TestPageOfAnIncidentStoppedAtOnce(t *testing.T) {
+	r := record{began: start, stopped: true, phases: []phase{{baseline, start, start.Add(time.Second)}}, protected: new(seen), naive: new(seen)}
+	if _, page := rendered(t, r, newWorld().config()); strings.Count(page, "No answers.") != 2 {
+		t.Error(page)
+	}
+}
+
+func TestGapsAreNotDrawnOver(t *testing.T) {
+	r := kept()
+	r.protected.samples = append(r.protected.samples.sent(second(0), second(30)), r.protected.samples.sent(second(33), second(85))...)
+	r.protected.readings = append(r.protected.readings[:5], r.protected.readings[100:]...)
+	rep, page := rendered(t, r, newWorld().config())
+	if line := regexp.MustCompile(`<path class="line protected" d="([^"]*)"`).FindStringSubmatch(page); strings.Count(line[1], "M") != 2 {
+		t.Errorf("the line %s has no gap", line[1])
+	}
+	if len(rep.Breaker) != 3 || rep.Breaker[0].To > 1 || rep.Breaker[1].From < 20 {
+		t.Errorf("episodes %+v: nobody knows what was between seconds 1 and 20", rep.Breaker)
+	}
+}

@@ -1,0 +1,115 @@
+package incident
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The part of the page that the watched breaker is in front of.
+const optional = "recommendations"
+
+// reading is what the page's process says about its own dependency at one moment.
+type reading struct {
+	At              time.Time
+	Breaker         string // closed, open, half_open
+	InFlight, Limit int
+}
+
+// internal reads a page's internal listener. An answer that does not come is a gap in the record, nothing more: a page
+// that collapses takes its operators' window along.
+type internal struct {
+	base      string
+	transport http.RoundTripper
+
+	mu       sync.Mutex
+	readings []reading
+	scrapes  []scrape
+}
+
+// A breaker has to open within 2 s: 200 ms are close enough to see when it did. The metrics cost the page more.
+const readEvery, scrapeEvery = 200 * time.Millisecond, time.Second
+
+// watch reads until ctx ends.
+func (i *internal) watch(ctx context.Context) {
+	read, scrape := time.NewTicker(readEvery), time.NewTicker(scrapeEvery)
+	defer read.Stop()
+	defer scrape.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-read.C:
+			_ = i.read(ctx)
+		case <-scrape.C:
+			_ = i.scrape(ctx)
+		}
+	}
+}
+
+func (i *internal) read(ctx context.Context) error {
+	var answer struct {
+		Dependencies []struct {
+			Name  string
+			State struct {
+				Breaker  string
+				InFlight int `json:"in_flight"`
+				Limit    int
+			}
+		}
+	}
+	at := time.Now()
+	err := i.get(ctx, "/resilience", func(body io.Reader) error { return json.NewDecoder(body).Decode(&answer) })
+	if err != nil {
+		return err
+	}
+	for _, d := range answer.Dependencies {
+		if d.Name == optional {
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			i.readings = append(i.readings, reading{at, d.State.Breaker, d.State.InFlight, d.State.Limit})
+			return nil
+		}
+	}
+	return fmt.Errorf("%s/resilience knows no dependency %s", i.base, optional)
+}
+
+func (i *internal) get(ctx context.Context, path string, use func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return get(ctx, i.transport, i.base+path, use)
+}
+
+func get(ctx context.Context, transport http.RoundTripper, url string, use func(io.Reader) error) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %d", url, resp.StatusCode)
+	}
+	return use(io.LimitReader(resp.Body, 8<<20))
+}
+
+// now is the breaker's state as last read; "?" when that is no news any more.
+func (i *internal) now() string {
+	if i == nil {
+		return "?"
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := len(i.readings); n > 0 && time.Since(i.readings[n-1].At) < 2*time.Second {
+		return strings.ReplaceAll(i.readings[n-1].Breaker, "_", "-")
+	}
+	return "?"
+}
