@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Allocations are exact, so they are gated exactly: four for the attempt's deadline, one for gobreaker's ticket.
+// Allocations are exact, so they are gated exactly: four for the deadline of the attempt, three more for a timer that may start
+// another attempt.
 func TestAllocations(t *testing.T) {
 	layers := Config{
 		Bulkhead: Bulkhead{Max: 50},
@@ -28,9 +29,9 @@ func TestAllocations(t *testing.T) {
 		want float64
 	}{
 		{"nothing configured", mustNew(t, Config{}, nil), 0},
-		{"bulkhead and breaker", mustNew(t, layers, nil), 1},
-		{"with retry and timeout", mustNew(t, all, NopObserver{}), 5},
-		{"and an idle hedge", mustNew(t, hedged, nil), 8},
+		{"bulkhead and breaker", mustNew(t, layers, nil), 0},
+		{"with retry and timeout", mustNew(t, all, NopObserver{}), 4},
+		{"and an idle hedge", mustNew(t, hedged, nil), 7},
 		{"rejected by an open breaker", open, 0},
 	} {
 		ctx := context.Background()

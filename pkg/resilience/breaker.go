@@ -9,10 +9,11 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// breaker is a circuit breaker (article 1, "Circuit Breaker"). The state machine is gobreaker's two-step one: who may pass, which
-// results still count after the state has changed, when half-open ends. Judging the results is done here, because
-// gobreaker books a result under the time its call began (an outage slower than its window is never seen), knows no slow calls, and
-// has no way out of half-open when a probe never reports.
+// breaker is a circuit breaker (article 1, "Circuit Breaker"). The state machine is gobreaker's two-step one: how the states follow
+// each other, who may probe, when half-open ends. Judging the results of the closed state is done here, because gobreaker
+// books a result under the time its call began (an outage slower than its window is never seen), knows no slow calls, and
+// counts failures in a row without regard to how long the row is. So gobreaker is asked when there is something to decide: while
+// the breaker is closed, a call costs neither its lock, nor its two readings of the clock, nor its allocation.
 //
 // One lock guards both, so that state, counts and the order of events cannot disagree; it is never held while foreign code runs.
 type breaker struct {
@@ -30,6 +31,7 @@ type breaker struct {
 	now       time.Time // of the operation in progress, for changed
 	reason    string    // why the operation in progress may change the state
 	window    window
+	troubled  bool // window holds a failure or a slow call; if not, nothing needs judging
 	run       failureRun
 	probes    []ticket
 	lastID    uint64
@@ -41,11 +43,10 @@ type ticket struct {
 	id      uint64
 	episode uint64
 	begun   time.Time
-	done    func(error)
+	done    func(error) // of a probe, for gobreaker
 }
 
-// What is told to gobreaker. In the closed state every result is reported as bad, because only then does it ask
-// readyToTrip, and a success can be the result that completes MinCalls.
+// What is told to gobreaker.
 var (
 	errBad     = errors.New("counts against the dependency")
 	errNeutral = errors.New("says nothing about the dependency")
@@ -71,8 +72,8 @@ func newBreaker(name string, cfg Config, q *events) *breaker {
 func (b *breaker) newMachine() *gobreaker.TwoStepCircuitBreaker[struct{}] {
 	return gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests:   uint32(b.cfg.Successes),
-		Timeout:       1, // the open period is ours (openUntil): jittered anew each time, or set by hand
-		ReadyToTrip:   func(gobreaker.Counts) bool { return b.reason != "" },
+		Timeout:       1,                                           // the open period is ours (openUntil): jittered anew each time, or set by hand
+		ReadyToTrip:   func(gobreaker.Counts) bool { return true }, // see trip
 		OnStateChange: func(_ string, _, to gobreaker.State) { b.changed(to) },
 		IsExcluded:    func(err error) bool { return err == errNeutral },
 	})
@@ -92,10 +93,13 @@ func (b *breaker) allow(now time.Time) (ticket, *Rejected) {
 	if b.state == BreakerHalfOpen && len(b.probes) >= b.cfg.Probes {
 		return ticket{}, b.reject(OutcomeRejectedHalfOpen, b.probes[0].begun.Add(b.lease).Sub(now))
 	}
-	b.reason = "open time is over"
-	done, err := b.machine.Allow()
-	if err != nil { // as many probes as Successes are out or have answered
-		return ticket{}, b.reject(OutcomeRejectedHalfOpen, b.lease)
+	var done func(error)
+	if b.state != BreakerClosed {
+		var err error
+		b.reason = "open time is over"
+		if done, err = b.machine.Allow(); err != nil { // as many probes as Successes are out or have answered
+			return ticket{}, b.reject(OutcomeRejectedHalfOpen, b.lease)
+		}
 	}
 	b.lastID++
 	t := ticket{id: b.lastID, episode: b.episode, begun: now, done: done}
@@ -103,6 +107,14 @@ func (b *breaker) allow(now time.Time) (ticket, *Rejected) {
 		b.probes = append(b.probes, t)
 	}
 	return t, nil
+}
+
+// trip opens the closed breaker: gobreaker, asked for a ticket and given it back as bad, opens at once.
+func (b *breaker) trip(reason string) {
+	b.reason = reason
+	if done, err := b.machine.Allow(); err == nil {
+		done(errBad)
+	}
 }
 
 // expireProbe ends a half-open state whose oldest probe has hung for longer than its lease: it counts as failed, and what it may
@@ -147,6 +159,7 @@ func (b *breaker) changed(to gobreaker.State) {
 	})
 	b.episode++
 	b.window.reset()
+	b.troubled = false
 	b.run = failureRun{}
 	b.probes = b.probes[:0]
 }

@@ -53,11 +53,9 @@ func (b *breaker) forceOpen(reason string, dur time.Duration, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state != BreakerOpen {
-		b.now, b.reason = now, "by hand: "+reason
-		b.machine = b.newMachine() // a closed one, which a single bad result opens
-		if done, err := b.machine.Allow(); err == nil {
-			done(errBad)
-		}
+		b.now = now
+		b.machine = b.newMachine() // trip wants a closed one
+		b.trip("by hand: " + reason)
 	}
 	b.held = dur <= 0
 	b.openUntil = now.Add(dur)

@@ -3,6 +3,7 @@ package resilience
 import (
 	"context"
 	"errors"
+	"flag"
 	"runtime"
 	"sync"
 	"testing"
@@ -11,7 +12,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// rapid's schedules of 30 steps are too short to open, close and open again.
+	flag.Set("rapid.steps", "150")
+	goleak.VerifyTestMain(m)
+}
 
 var errDown = errors.New("the dependency is down")
 

@@ -15,12 +15,14 @@ func (b *breaker) report(t ticket, o Outcome, took time.Duration, now time.Time)
 }
 
 func (b *breaker) book(t ticket, o Outcome, took time.Duration, now time.Time) {
-	b.now, b.reason = now, ""
+	b.now = now
 	b.probes = slices.DeleteFunc(b.probes, func(p ticket) bool { return p.id == t.id })
 	bad := o == OutcomeFailure || o == OutcomeTimeout
 	slow := o == OutcomeSlow || b.cfg.SlowAfter > 0 && took >= b.cfg.SlowAfter
-	if !bad && o != OutcomeSuccess && o != OutcomeSlow {
-		t.done(errNeutral)
+	if !bad && !o.answered() {
+		if t.done != nil {
+			t.done(errNeutral)
+		}
 		return
 	}
 
@@ -37,10 +39,12 @@ func (b *breaker) book(t ticket, o Outcome, took time.Duration, now time.Time) {
 		return
 	}
 	b.run.add(bad, t.begun, now)
-	if !b.held {
-		b.reason = b.verdict(now)
+	b.troubled = b.troubled || bad || slow
+	if b.troubled && !b.held {
+		if reason := b.verdict(now); reason != "" {
+			b.trip(reason)
+		}
 	}
-	t.done(errBad)
 }
 
 func (b *breaker) bookProbe(t ticket, bad, slow bool) {
@@ -63,6 +67,7 @@ func (b *breaker) verdict(now time.Time) string {
 		return "consecutive failures"
 	}
 	c := b.window.sum(now)
+	b.troubled = c.failures+c.slow > 0 || b.run.n > 0
 	atLeast := func(n int, ratio float64) bool {
 		return ratio > 0 && c.calls >= b.cfg.MinCalls && float64(n) >= ratio*float64(c.calls)
 	}

@@ -21,11 +21,11 @@ type limiter struct {
 
 type waiter struct{ admitted chan struct{} }
 
-// acquire takes a slot, waiting up to wait for one. A context that is done is never admitted, not even by a slot that
-// became free in the same instant. waited tells that time has passed.
+// acquire takes a slot, waiting up to wait for one. waited tells that time has passed, in which ctx may have ended: then the slot
+// goes back unused.
 func (l *limiter) acquire(ctx context.Context, wait time.Duration) (ok, waited bool) {
 	l.mu.Lock()
-	if l.free() && len(l.line) == 0 {
+	if l.free() { // nobody is in line: slots are handed over when they become free
 		l.enter()
 		l.mu.Unlock()
 		return true, false
@@ -64,10 +64,6 @@ func (l *limiter) await(ctx context.Context, w *waiter, wait time.Duration) bool
 	defer l.mu.Unlock()
 	if i := slices.Index(l.line, w); i >= 0 { // nobody has given us a slot, and nobody will now
 		l.line = slices.Delete(l.line, i, i+1)
-		return false
-	}
-	if ctx.Err() != nil {
-		l.leave()
 		return false
 	}
 	return true

@@ -19,12 +19,13 @@ type counts struct {
 type window struct {
 	bucketWidth time.Duration
 	epoch       time.Time
-	newest      int64 // number of the newest bucket since epoch
+	newest      int64         // number of the newest bucket since epoch
+	newestEnd   time.Duration // its end, since epoch
 	buckets     [windowBuckets]counts
 }
 
 func newWindow(span time.Duration, now time.Time) window {
-	return window{bucketWidth: span / windowBuckets, epoch: now}
+	return window{bucketWidth: span / windowBuckets, newestEnd: span / windowBuckets, epoch: now}
 }
 
 // at returns the bucket of now, after forgetting what has left the window. A clock reading from before the newest bucket (two
@@ -34,7 +35,7 @@ func (w *window) at(now time.Time) *counts {
 	for gone := min(n-w.newest, windowBuckets); gone > 0; gone-- {
 		w.buckets[(n-gone+1)%windowBuckets] = counts{}
 	}
-	w.newest = n
+	w.newest, w.newestEnd = n, time.Duration(n+1)*w.bucketWidth
 	return &w.buckets[n%windowBuckets]
 }
 
@@ -55,5 +56,9 @@ func (w *window) sum(now time.Time) counts {
 func (w *window) reset() { w.buckets = [windowBuckets]counts{} }
 
 func (w *window) number(now time.Time) int64 {
-	return max(int64(now.Sub(w.epoch)/w.bucketWidth), w.newest)
+	since := now.Sub(w.epoch)
+	if since < w.newestEnd { // nearly always, and a division is a good part of what a healthy call costs here
+		return w.newest
+	}
+	return int64(since / w.bucketWidth)
 }
