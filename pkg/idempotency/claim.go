@@ -2,9 +2,7 @@ package idempotency
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,10 +26,6 @@ VALUES ($1, $2, $3, $4, clock_timestamp() + $5::interval, $6)
 ON CONFLICT (scope, key) DO UPDATE SET attempt = k.attempt + 1, lease_until = clock_timestamp() + $5::interval
  WHERE k.state = 0 AND k.lease_until < clock_timestamp() AND k.fingerprint = excluded.fingerprint
 RETURNING operation_id, attempt, request`
-
-const readSQL = `
-SELECT fingerprint, operation_id, state, attempt, state = 0 AND lease_until < clock_timestamp(), status, headers, body
-  FROM idempotency_keys WHERE scope = $1 AND key = $2`
 
 // Claim decides what a request with this key is: the first (or the heir of an abandoned one), which gets a claim;
 // a repetition, which gets the stored answer; or one that is refused, with a *Refusal. Exactly one of the three is
@@ -122,49 +116,4 @@ func (s *Store) storeContext(ctx context.Context) (context.Context, context.Canc
 		return inner, func() { cancelInner(); cancel() }
 	}
 	return detached, cancel
-}
-
-// Record is what the store knows about a key.
-type Record struct {
-	Fingerprint Fingerprint
-	OperationID uuid.UUID
-	Attempt     int
-	Abandoned   bool // not Done, and its owner's lease has run out
-	Done        bool
-	Answer      Answer // when Done; Replayed is set
-}
-
-// Lookup reads a key without claiming it; found is false when it was never used, or reaped. The error is a *Refusal.
-func (s *Store) Lookup(ctx context.Context, scope, key string) (rec Record, found bool, err error) {
-	ctx, cancel := s.storeContext(ctx)
-	defer cancel()
-	rec, err = scanRecord(s.pool.QueryRow(ctx, readSQL, scope, key))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return Record{}, false, nil
-	}
-	if err != nil {
-		return Record{}, false, unavailable(err)
-	}
-	return rec, true, nil
-}
-
-func scanRecord(row pgx.Row) (Record, error) {
-	var (
-		rec     Record
-		sum     []byte
-		state   int
-		status  *int
-		headers []byte
-	)
-	if err := row.Scan(&sum, &rec.OperationID, &state, &rec.Attempt, &rec.Abandoned, &status, &headers, &rec.Answer.Body); err != nil {
-		return Record{}, err
-	}
-	rec.Fingerprint = Fingerprint(sum) // 32 bytes, by a CHECK
-	if rec.Done = state == 1; rec.Done {
-		rec.Answer.Status, rec.Answer.Replayed = *status, true
-		if err := json.Unmarshal(headers, &rec.Answer.Header); err != nil {
-			return Record{}, fmt.Errorf("stored headers: %w", err)
-		}
-	}
-	return rec, nil
 }

@@ -120,11 +120,6 @@ type (
 		claim *Claim
 		rows  func(tx *pgx.Batch)
 	}
-	recorder struct {
-		header http.Header
-		status int
-		body   bytes.Buffer
-	}
 )
 
 // ClaimFrom gives a handler behind the Middleware its claim, for OperationID; nil elsewhere.
@@ -139,22 +134,4 @@ func ClaimFrom(ctx context.Context) *Claim {
 // Middleware: rows that silently go nowhere are worse.
 func StoreWith(ctx context.Context, rows func(tx *pgx.Batch)) {
 	ctx.Value(exchangeKey{}).(*exchange).rows = rows
-}
-
-func (r *recorder) Header() http.Header { return r.header }
-
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 && status >= 200 {
-		r.status = status
-	}
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	return r.body.Write(p)
-}
-
-func (r *recorder) answer() Answer {
-	r.WriteHeader(http.StatusOK)
-	return Answer{Status: r.status, Header: r.header, Body: r.body.Bytes()}
 }

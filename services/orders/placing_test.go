@@ -183,6 +183,12 @@ func TestTransientFailuresLeaveTheKeyUsable(t *testing.T) {
 						return true
 					})
 				},
+				func() {
+					f.behave(func(w http.ResponseWriter, _ *http.Request) bool {
+						reply(w, http.StatusOK, map[string]string{"order_id": uuid.NewString(), "state": "held"}) // somebody else's
+						return true
+					})
+				},
 				func() { f.fail(http.StatusNotFound) }, // no problem details: a misrouted proxy, not "no such quote"
 			} {
 				broken()
