@@ -49,12 +49,19 @@ func runIncident(ctx context.Context, env environment, args []string) error {
 	if saveErr == nil {
 		fmt.Fprintf(env.stdout, "report: %s, and the same figures as .json beside it\n", path)
 	}
-	switch broken := len(report.Broken()); {
-	case err != nil || saveErr != nil:
-		return errors.Join(err, saveErr)
-	case broken > 0:
+	if err = errors.Join(err, saveErr); err != nil {
+		return err
+	}
+	return shortcoming(report)
+}
+
+// shortcoming is why a script must not take the incident for a success; nil when every promise was put to the test, as far
+// as it could be seen, and kept.
+func shortcoming(report incident.Report) error {
+	if broken := len(report.Broken()); broken > 0 {
 		return fmt.Errorf("%d of %d promises broken", broken, len(report.Verdicts))
-	case report.Stopped:
+	}
+	if report.Stopped {
 		return errors.New("stopped early: not every promise was put to the test")
 	}
 	return nil

@@ -54,6 +54,12 @@ func TestMistakesNameTheWayOut(t *testing.T) {
 		{"fault", "demo fault latency -edge redis"},
 		{"fault hang", "demo faults lists both"},
 		{"fault hang -edge redis -toxiproxy http://127.0.0.1:1", "connection refused"},
+		{"incident", "demo incident opening"},
+		{"incident closing", "there is opening"},
+		{"incident opening -fault 1m now", `"now"`},
+		{"incident opening -out /dev/null/reports", "/dev/null"},
+		{"incident opening -out " + t.TempDir() + " -fault 0s", "between 1s and"},
+		{"incident opening -out " + t.TempDir() + " -naive http://shop.example.com -shop http://127.0.0.1:1", "connection refused"},
 		{"mend everything", `"everything"`},
 		{"mend -toxiproxy http://127.0.0.1:1", "connection refused"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
 	"watertight.example/demo/load"
@@ -20,11 +21,11 @@ type chart struct {
 
 // The panels, from top to bottom.
 const (
-	latencyTop, latencyHeight = 34.0, 220.0
-	failedTop, shareHeight    = 292.0, 62.0
-	degradedTop               = 392.0
-	breakerTop, bandHeight    = 492.0, 22.0
-	chartHeight               = 546.0
+	latencyTop, latencyHeight = 48.0, 220.0
+	failedTop, shareHeight    = 308.0, 62.0
+	degradedTop               = 408.0
+	breakerTop, bandHeight    = 508.0, 22.0
+	chartHeight               = 562.0
 )
 
 func drawChart(r Report, width float64) template.HTML {
@@ -72,7 +73,9 @@ func (c *chart) ground() {
 		if p.Name == fault {
 			fmt.Fprintf(c, `<rect class="fault" x="%.1f" y="18" width="%.1f" height="%.0f"/>`, c.x(p.From), c.x(p.To)-c.x(p.From), breakerTop+bandHeight-18)
 		}
-		fmt.Fprintf(c, `<text x="%.1f" y="12">%s</text>`, c.x(p.From), p.Name)
+		if c.x(p.To)-c.x(p.From) > 8*float64(len(p.Name)) || p.Name == fault {
+			fmt.Fprintf(c, `<text x="%.1f" y="12">%s</text>`, c.x(p.From), p.Name)
+		}
 	}
 	step := 5.0
 	for c.span/step > c.width/70 {
@@ -89,12 +92,12 @@ func (c *chart) rule(y float64, class, label string) {
 }
 
 func (c *chart) latencies() {
-	fmt.Fprintf(c, `<text class="title" x="%.0f" y="%.0f">p95, and every page</text>`, c.left, latencyTop-6)
+	fmt.Fprintf(c, `<text class="title" x="%.0f" y="%.0f">p95, and every page</text>`, c.left, latencyTop-8)
 	for ms, label := range map[float64]string{10: "10 ms", 100: "100 ms", 1000: "1 s", 10000: "10 s"} {
 		c.rule(latencyY(ms), "grid", label)
 	}
 	c.rule(latencyY(500), "budget", "500 ms")
-	for _, twin := range c.Twins {
+	for _, twin := range slices.Backward(c.Twins) { // the protected one on top
 		var dots, line strings.Builder
 		for _, d := range twin.Pages {
 			fmt.Fprintf(&dots, "M%.1f %.1fh0", c.x(d.At), latencyY(d.MS))
@@ -109,7 +112,7 @@ func (c *chart) shares(top float64, title string, share func(Second) float64) {
 	for _, percent := range []float64{0, 50, 100} {
 		c.rule(shareY(top, percent/100), "grid", fmt.Sprintf("%.0f", percent))
 	}
-	for _, twin := range c.Twins {
+	for _, twin := range slices.Backward(c.Twins) {
 		var line strings.Builder
 		c.line(&line, twin.Series, func(s Second) float64 { return shareY(top, share(s)) })
 		fmt.Fprintf(c, `<path class="line %s" d="%s"/>`, twin.Name, line.String())

@@ -3,10 +3,10 @@ package incident
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
+	"time"
 
 	"watertight.example/demo/load"
 )
@@ -19,7 +19,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"chart": func(width float64) template.HTML { return drawChart(r, width) },
 		"slug":  func(v Result) string { return strings.ReplaceAll(strings.ToLower(string(v)), " ", "-") },
-		"ms":    func(v float64) string { return fmt.Sprintf("%.0f ms", v) },
+		"human": func(v float64) string { return ms(time.Duration(v * float64(time.Millisecond))) },
 		"kind": func(k load.Kind) string {
 			return map[load.Kind]string{load.Product: "product", load.Browse: "home", load.Order: "order"}[k]
 		},

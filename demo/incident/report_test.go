@@ -73,9 +73,9 @@ func TestPageShowsWhatTheJSONSays(t *testing.T) {
 	kinds := map[any]string{"product": "product", "browse": "home", "order": "order"}
 	for _, twin := range figures.Pages {
 		for _, r := range twin.Routes {
-			row := fmt.Sprintf("<td>%v</td><td>%s</td><td>%s</td><td>%v</td><td>%v</td><td>%v</td><td>%v ms</td><td>%v ms</td><td>%v ms</td>",
-				r["phase"], twin.Name, kinds[r["kind"]], r["answers"], r["degraded"], r["failed"], r["p50_ms"], r["p95_ms"], r["max_ms"])
-			if !strings.Contains(page, row) {
+			row := fmt.Sprintf("<td>%v</td><td>%s</td><td>%v</td><td>%v</td><td>%v</td><td>%v</td><td>%v</td><td>%v</td>",
+				r["phase"], kinds[r["kind"]], r["answers"], r["degraded"], r["failed"], r["p50_ms"], r["p95_ms"], r["max_ms"])
+			if _, table, _ := strings.Cut(page, "<caption>"+twin.Name); !strings.Contains(table, row) {
 				t.Errorf("no row %s", row)
 			}
 		}
