@@ -214,13 +214,40 @@ func TestLastingShiftIsAccepted(t *testing.T) {
 		}
 		return 30 * time.Millisecond
 	})
-	p.open(1000, 20*time.Second)
+	p.open(500, 20*time.Second)
 	p.mark()
-	p.open(1000, 3*time.Minute)
+	p.open(500, 3*time.Minute)
 	p.mark()
-	p.open(1000, 4*time.Minute)
+	p.open(500, 4*time.Minute)
 	if limit, share := p.mark(); share < 0.99 || limit < 70 {
 		t.Errorf("minutes after a shift from 12 to 30 ms: limit %d, %.1f %% admitted", limit, share*100)
+	}
+}
+
+func TestAfterAnHourEvenAnOutageIsTheNewNormal(t *testing.T) {
+	a := AIMD()
+	at := time.Now()
+	limit := 100
+	window := func(latency time.Duration, span time.Duration) {
+		at = at.Add(span)
+		limit = a.Next(limit, LimitWindow{At: at, Length: span, Latency: latency, Peak: 1})
+	}
+	window(20*time.Millisecond, time.Second)
+	for range 59 * 60 {
+		window(400*time.Millisecond, time.Second)
+	}
+	if limit != 50 {
+		t.Errorf("after 59 minutes the limit is %d, want it held at half", limit)
+	}
+	window(800*time.Millisecond, time.Second)
+	if limit != 37 {
+		t.Errorf("when it gets worse the limit is %d, want another cut", limit)
+	}
+	for range 5 * 60 {
+		window(800*time.Millisecond, time.Second)
+	}
+	if limit != 100 {
+		t.Errorf("after more than an hour the limit is %d, want it restored", limit)
 	}
 }
 
@@ -332,7 +359,7 @@ func TestLimitGrowsByOneAWindowAndOnlyWhenFull(t *testing.T) {
 
 func TestQueueOfASteadyQuarterIsBounded(t *testing.T) {
 	p := newPlant(Adaptive{Min: 4, Max: 10_000, Initial: 50}, 40, func(time.Duration) time.Duration { return 20 * time.Millisecond })
-	for at := time.Second; at < 3*time.Minute; at += time.Second {
+	for at := time.Second; at < 45*time.Second; at += time.Second { // unbounded, it would be at 450
 		closedLoop(p, 5000, at)
 		if limit := p.limiter.limit; limit > 130 {
 			t.Fatalf("at %v the limit is %d for 40 workers", at, limit)

@@ -7,7 +7,10 @@ import (
 )
 
 func TestZeroConfigIsAPlainCall(t *testing.T) {
-	d := mustNew(t, Config{}, nil)
+	d := mustNew(t, Config{}, NopObserver{})
+	if d.Name() != "dep" {
+		t.Errorf("called %q", d.Name())
+	}
 	if v, err := Call(t.Context(), d, succeed); v != 1 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}

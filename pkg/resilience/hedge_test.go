@@ -281,6 +281,29 @@ func TestLosersValuesAreClosed(t *testing.T) {
 	})
 }
 
+func TestLosersResponseIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := 0
+		d := mustNew(t, hedging(), nil)
+		warmUp(d)
+		_, err := Call(t.Context(), d, func(ctx context.Context) (*http.Response, error) {
+			if AttemptFromContext(ctx) == 1 {
+				time.Sleep(20 * time.Millisecond)
+				return answer(200), nil
+			}
+			time.Sleep(50 * time.Millisecond) // ignores that it has lost
+			resp := answer(200)
+			resp.Body = readCloser{close: func() { closed++ }}
+			return resp, nil
+		})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if err != nil || closed != 1 {
+			t.Errorf("%v, closed %d times", err, closed)
+		}
+	})
+}
+
 func TestPanicsInTheSecondAttempt(t *testing.T) {
 	var logged bytes.Buffer
 	quiet := slog.Default()

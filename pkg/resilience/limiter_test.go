@@ -214,3 +214,22 @@ func TestWaitersBurnNoCPUAndEveryReleaseWakesOne(t *testing.T) {
 		}
 	})
 }
+
+func TestCallerLeavesTheLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := mustNew(t, bulkheadOf(1, time.Minute), nil)
+		go try(d, stubborn(time.Second, nil))
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		start := time.Now()
+		_, err := Call(ctx, d, succeed)
+		if took := time.Since(start); took != 100*time.Millisecond || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v after %v", err, took)
+		}
+		if s := d.State(); s.Waiting != 0 || s.InFlight != 1 {
+			t.Errorf("state is %+v", s)
+		}
+		time.Sleep(time.Second)
+	})
+}
