@@ -21,7 +21,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // running is the whole service, started as main does it, on a real Postgres and Redis and in front of a fake shop.
 type running struct {
 	t        testing.TB
-	url      string
+	url      string // of the public listener
+	internal string // of the other one
 	database string
 	redis    string
 	*fakeShop
@@ -49,6 +50,12 @@ func start(t testing.TB, env map[string]string) *running {
 
 func startWith(t testing.TB, c contract, env map[string]string) *running {
 	t.Helper()
+	return launch(t, c, env, "ready")
+}
+
+// launch returns as soon as the service has logged the message.
+func launch(t testing.TB, c contract, env map[string]string, message string) *running {
+	t.Helper()
 	r := &running{t: t, fakeShop: newFakeShop(t), database: storetest.Postgres(t), redis: storetest.Redis(t)}
 	environment := map[string]string{
 		"PUBLIC_ADDR": "127.0.0.1:0", "INTERNAL_ADDR": "127.0.0.1:0", "DATABASE_URL": r.database, "REDIS_URL": r.redis,
@@ -74,29 +81,29 @@ func startWith(t testing.TB, c contract, env map[string]string) *running {
 			t.Errorf("run: %v", err)
 		}
 	})
-	r.awaitReady(log, ended)
+	r.await(message, log, ended)
 	return r
 }
 
-// awaitReady reads the log until the service says that it is ready, and then goes on reading it so that nobody blocks.
-func (r *running) awaitReady(log io.Reader, ended chan error) {
+// await reads the log until the message comes, and then goes on reading it so that nobody blocks.
+func (r *running) await(message string, log io.Reader, ended chan error) {
 	r.t.Helper()
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
 	var seen []string
 	for lines.Scan() {
-		var line struct{ Msg, Public string }
+		var line struct{ Msg, Public, Internal string }
 		_ = json.Unmarshal(lines.Bytes(), &line)
 		seen = append(seen, lines.Text())
 		if line.Msg == "listening" {
-			r.url = "http://" + line.Public
+			r.url, r.internal = "http://"+line.Public, "http://"+line.Internal
 		}
-		if line.Msg == "ready" {
+		if line.Msg == message {
 			go func() { _, _ = io.Copy(io.Discard, log) }()
 			return
 		}
 	}
-	r.t.Fatalf("not ready: %v\n%s", <-ended, strings.Join(seen, "\n"))
+	r.t.Fatalf("ended: %v\n%s", <-ended, strings.Join(seen, "\n"))
 }
 
 // browser is a visitor with cookies who asks for HTML.
