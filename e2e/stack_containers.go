@@ -20,7 +20,7 @@ const (
 // Exec runs a command inside a service's container and returns its exit code.
 func (s *Stack) Exec(t testing.TB, service string, command ...string) (exitCode int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // not the test's: cleanups use it
 	defer cancel()
 	container, err := s.compose.ServiceContainer(ctx, service)
 	if err != nil {

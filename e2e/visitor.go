@@ -170,13 +170,11 @@ func (p *page) elements(name string) func(yield func(*html.Node) bool) {
 
 // links returns every address the page makes a browser fetch or offers to follow.
 func (p *page) links() (paths []string) {
-	for element, attribute := range map[string]string{"a": "href", "img": "src", "link": "href", "form": "action"} {
+	for element, attribute := range map[string]string{"a": "href", "img": "src", "link": "href"} {
 		for n := range p.elements(element) {
-			if element == "form" && strings.EqualFold(attr(n, "method"), "post") {
-				continue
-			}
-			ref, err := p.url.Parse(attr(n, attribute))
-			if err == nil && ref.Host == p.url.Host {
+			target := attr(n, attribute)
+			ref, err := p.url.Parse(target)
+			if err == nil && ref.Host == p.url.Host && !strings.HasPrefix(target, "#") {
 				paths = append(paths, ref.RequestURI())
 			}
 		}
