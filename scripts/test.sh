@@ -57,11 +57,11 @@ stage_unit() {
 e2e() {
 	deploy/airgap/prepare.sh
 	scripts/build.sh
-	(cd e2e && go test -tags e2e -count=1 -v -timeout 60m "$@" .)
+	(cd e2e && go test -tags e2e -count=1 -v -timeout 60m . "$@")
 }
 
 stage_e2e() { e2e ${RUN:+-run "$RUN"}; }
-stage_soak() { e2e -run '^TestSteadyLoad$' -soak "${SOAK:-10m}"; }
+stage_soak() { e2e -run '^TestSteadyLoad$' "-soak=${SOAK:-10m}"; }
 
 report="" stage="" all=$SECONDS
 finish() {

@@ -6,7 +6,7 @@ set -euo pipefail
 answers() { docker info >/dev/null 2>&1; }
 
 install() {
-	apt-get update -qq
+	apt-get update -q
 	local packages="docker.io"
 	if apt-cache show docker-cli >/dev/null 2>&1; then packages+=" docker-cli"; fi # since Debian 13 a package of its own
 	apt_install $packages

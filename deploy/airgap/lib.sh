@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the scripts beside it and by ../compose.sh. Bash 3.2 is enough where no stand-ins are built (macOS).
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -45,7 +46,7 @@ debian_mirror() {
 }
 
 apt_install() {
-	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
 }
 
 # Compose and buildx: Docker's own plugins, or the programs that plugins.sh unpacked, which also run on their own.
