@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +39,7 @@ type Stack struct {
 	docker  client.APIClient
 	ports   ports
 	redis   *redis.Client
+	lock    *os.File // held as long as the process lives
 
 	mu    sync.Mutex
 	pools map[string]*pgxpool.Pool
@@ -76,6 +80,12 @@ func start() (_ *Stack, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	s := &Stack{pools: map[string]*pgxpool.Pool{}}
+	if s.lock, err = alone(); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(artifacts); err != nil { // the last run's
+		return nil, err
+	}
 	if s.ports, err = choosePorts(); err != nil {
 		return nil, err
 	}
@@ -106,6 +116,19 @@ func start() (_ *Stack, err error) {
 	return s, nil
 }
 
+// alone makes sure that no other run on this machine uses the same project, which start would remove under its feet. The
+// kernel gives the lock back however this process ends.
+func alone() (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), project+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another end-to-end run is going on (%s): %w", lock.Name(), err), lock.Close())
+	}
+	return lock, nil
+}
+
 // stop removes everything start made: containers, volumes, network.
 func (s *Stack) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -113,7 +136,7 @@ func (s *Stack) stop() error {
 	for _, pool := range s.pools {
 		pool.Close()
 	}
-	return errors.Join(s.redis.Close(), s.down(ctx), s.compose.Close(), s.docker.Close())
+	return errors.Join(s.redis.Close(), s.down(ctx), s.compose.Close(), s.docker.Close(), s.lock.Close())
 }
 
 func (s *Stack) down(ctx context.Context) error {

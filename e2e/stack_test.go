@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -19,15 +21,30 @@ func TestMain(m *testing.M) {
 			os.Setenv(name, value)
 		}
 	}
-	os.RemoveAll(artifacts)
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		remove()
+		os.Exit(1)
+	}()
 	code := m.Run()
-	if shared.s != nil && shared.err == nil {
-		if err := shared.s.stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "e2e: the stack is not removed:", err)
-			code = 1
-		}
+	if !remove() {
+		code = 1
 	}
 	os.Exit(code)
+}
+
+// remove ends the shared stack, if there is one.
+func remove() (ok bool) {
+	if shared.s == nil || shared.err != nil {
+		return true
+	}
+	if err := shared.s.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: the stack is not removed:", err)
+		return false
+	}
+	return true
 }
 
 // TestStackIsReachable is the test of the harness itself: whatever it gives to the other tests, answers.

@@ -67,8 +67,6 @@ report="" stage="" all=$SECONDS
 finish() {
 	local status=$?
 	[ -z "$stage" ] || report+="  $stage: FAILED"$'\n'
-	# Test binaries that were killed leave their stack behind.
-	compose --project-name watertight-e2e down --volumes >/dev/null 2>&1 || :
 	printf '==> stages\n%s  %-8s %5d s\n' "$report" total $((SECONDS - all))
 	exit "$status"
 }
