@@ -26,14 +26,14 @@ type Timeout struct {
 	Min     time.Duration // an attempt with less time left than this is not started; 0 means 1 ms
 }
 
-// Bulkhead bounds how many attempts may be in flight at once (article 1, "Bulkhead"), so that one slow dependency cannot take
+// Bulkhead bounds how many attempts may be in flight at once (article 1, "Bulkhead"; article 2, "The bulkhead pattern"), so that one slow dependency cannot take
 // every goroutine, connection and byte of memory of its caller.
 type Bulkhead struct {
 	Max     int           // attempts in flight; 0 means no bulkhead
 	MaxWait time.Duration // longest wait for a slot; 0 means a full bulkhead refuses at once
 }
 
-// Breaker says when to stop calling a dependency that is not well (article 1, "Circuit Breaker"; Nygard, "Release It!"). Any one of
+// Breaker says when to stop calling a dependency that is not well (article 1, "Circuit Breaker"; article 2, "The circuit breaker pattern"; Nygard, "Release It!"). Any one of
 // three reasons is enough: too many calls fail, too many are slow, or too many in a row fail. The zero value means no breaker.
 type Breaker struct {
 	FailureRatio float64       // opens at this share of failed calls in Window, 0 < r <= 1; 0 means never
@@ -52,7 +52,7 @@ type Breaker struct {
 // enabled tells whether there is a breaker at all.
 func (b Breaker) enabled() bool { return b != Breaker{} }
 
-// Retry says how often and how soon a failed attempt is repeated (article 1, "Idempotent Retries"). Setting Max declares that calls
+// Retry says how often and how soon a failed attempt is repeated (article 1, "Idempotent Retries"; article 2, "Timeouts with jittered retries"). Setting Max declares that calls
 // through this Dependency may be repeated; OneAttempt exempts a single call, and HTTPClient never lets a request that is
 // neither idempotent nor keyed be sent twice. The zero value means one attempt.
 type Retry struct {

@@ -122,3 +122,19 @@ func TestDescribeShowsOrderAndNumbers(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+func TestLimitsOverASharedResourceMustFitIt(t *testing.T) {
+	sized := func(n int) *Dependency { return mustNew(t, Config{Bulkhead: Bulkhead{Max: n}}, nil) }
+	adaptive := mustNew(t, Config{Adaptive: Adaptive{Min: 1, Max: 30}}, nil)
+	if err := CheckShared("the pool", 100, sized(25), sized(45), adaptive); err != nil {
+		t.Error(err)
+	}
+	for want, err := range map[string]error{
+		"add up to 225, and it has 100": CheckShared("the pool", 100, sized(50), sized(100), sized(75)),
+		"dep has no limit":              CheckShared("the pool", 100, sized(50), mustNew(t, Config{}, nil)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

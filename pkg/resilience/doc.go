@@ -53,6 +53,20 @@
 // Whatever a layer refuses is a [*Rejected]: it names the layer, and when to try again. [Config].Classify decides which errors of fn are
 // answers and which are failures, and starts from [DefaultClassify].
 //
+// # More than one attempt
+//
+// Repeating a call is safe only if doing it twice does no more than doing it once, and helps only if the load it adds is bounded.
+// [Retry] and [Hedge] are off unless configured, draw on one budget per Dependency, and never outlast the deadline. [OneAttempt]
+// exempts a call. A retry cures a failure that passes; a hedge cures a slow fraction of calls; neither cures a dependency
+// that is slow or down as a whole, which is what the breaker and the fallback are for. A server whose own retries were in vain says so
+// to its caller with [HeaderDoNotRetry] (see [Final]), or four hops with three attempts each make 81 calls of one.
+//
+// # How much at once
+//
+// A [Bulkhead] is a number. An [Adaptive] limit finds the number itself, from the time answers take. On the server's side a
+// [Shedder] does the same for requests that come in, and refuses the least important first. [CheckShared] compares the limits over one
+// pool with its size.
+//
 // # Over the network
 //
 // [Dependency.HTTPClient] carries the deadline, the attempt's number and the trace to the next hop in headers, and [CheckResponse]
@@ -77,7 +91,9 @@
 // # Seeing it
 //
 // An [Observer] hears of every call, attempt and change of state, outside every lock. [Dependency.State] is a pure read.
-// [Dependency.Describe] prints the composed layers and their numbers; log it at start.
+// [Dependency.Describe] prints the composed layers and their numbers; log it at start. [Dependency.ForceOpen],
+// [Dependency.ForceClosed] and [Dependency.SetLimit] are for the people on call. Package resiliencetest plays outages through all
+// this in virtual time.
 //
 // The patterns follow two articles, "Building Resilient Distributed Systems with Go" (article 1 in the comments) and "Advanced Design
 // Principles" (article 2), and what people have reported about the libraries of this field.

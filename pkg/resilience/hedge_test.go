@@ -372,6 +372,28 @@ func TestBackupTakesWhatTheBreakerRefuses(t *testing.T) {
 	})
 }
 
+func TestProbeOfTheReplicaIsNotHedged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := hedging()
+		cfg.Hedge.Backup = mustNew(t, Config{Timeout: Timeout{Total: time.Second}}, nil)
+		cfg.Breaker = breakerOn3().Breaker
+		replica := mustNew(t, cfg, nil)
+		warmUp(replica)
+		replica.ForceOpen("", time.Millisecond)
+		time.Sleep(time.Millisecond)
+		v, err := Call(t.Context(), replica, func(ctx context.Context) (int, error) {
+			if OnBackup(ctx) {
+				return 2, nil
+			}
+			return returns(1, 500*time.Millisecond, nil)(ctx)
+		})
+		if v != 1 || err != nil {
+			t.Errorf("%d, %v, want the probe to run its course", v, err)
+		}
+		wantState(t, replica, BreakerClosed)
+	})
+}
+
 func TestBackupsOwnLimitsHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		primary := mustNew(t, breakerOn3(), nil)
