@@ -57,9 +57,9 @@ func (c *chart) x(second float64) float64 {
 	return c.left + math.Min(math.Max(second/c.span, 0), 1)*(c.width-c.left-c.right)
 }
 
-// latencyY is logarithmic, from 5 ms to the visitors' patience: 30 ms and 10 s have to fit on one scale.
+// latencyY is logarithmic, from 2 ms to the visitors' patience: 30 ms and 10 s have to fit on one scale.
 func latencyY(ms float64) float64 {
-	const low = 5.0
+	const low = 2.0
 	high := float64(patience.Milliseconds())
 	share := math.Log(math.Min(math.Max(ms, low), high)/low) / math.Log(high/low)
 	return latencyTop + (1-share)*latencyHeight

@@ -114,7 +114,7 @@ func takenAlong(all samples, base, sick phase) Finding {
 	home, order := all.of(load.Browse), all.of(load.Order)
 	h, o := steady(home.in(base), home.in(sick)), steady(order.in(base), order.in(sick))
 	if h.Result == NotMeasured || o.Result == NotMeasured {
-		return unknown("no answers")
+		return unknown("too few answers")
 	}
 	return found(h.Result == Fail && o.Result == Fail, "home %s; order %s", h.Measured, o.Measured)
 }

@@ -213,6 +213,15 @@ func TestStoppedTooEarlyIsNoFailure(t *testing.T) {
 	}
 }
 
+func TestAFewAnswersProveNothing(t *testing.T) {
+	r := kept()
+	r.protected.change(load.Order, 10, 40, slow(61*time.Millisecond))
+	r.protected.samples = r.protected.samples.sent(second(2.5), second(85)) // leaves 18 order pages in the baseline
+	if got := judged(r, NotMeasured); !slices.Equal(got, []string{"home", "order"}) {
+		t.Errorf("not measured: %v, broken: %v", got, judged(r, Fail))
+	}
+}
+
 func TestNothingSeenIsNotMeasured(t *testing.T) {
 	r := record{protected: new(seen), naive: new(seen)}
 	if n := len(judged(r, NotMeasured)); n != 17 {

@@ -20,7 +20,7 @@ type Twin struct {
 
 // visits are mostly product pages, and a trickle of pages that have nothing to do with what is broken: the shop's home
 // page and a customer's own order.
-func visits() load.Mix { return load.Mix{Product: 80, Browse: 10, Order: 10} }
+func visits() load.Mix { return load.Mix{Product: 70, Browse: 15, Order: 15} }
 
 // patience is how long a visitor waits. Longer than what is broken takes, so that the wait is seen for what it is;
 // shorter than the naive page's own 30 s, because people are.

@@ -102,10 +102,13 @@ func none(all samples, bad func(load.Sample) bool) Finding {
 	return found(n == 0, "%d of %d", n, len(all))
 }
 
+// enough answers for a p95: of fewer than 20 it is the slowest one, which proves nothing.
+const enough = 20
+
 // steady holds when the p95 of now is within the relative bound of before.
 func steady(before, now samples) Finding {
-	if len(before) == 0 || len(now) == 0 {
-		return unknown("no answers")
+	if n := min(len(before), len(now)); n < enough {
+		return unknown(fmt.Sprintf("only %d answers", n))
 	}
 	return found(now.p95() <= relative(before.p95()), "p95 %s, was %s", ms(now.p95()), ms(before.p95()))
 }
