@@ -219,6 +219,33 @@ func TestAfterAnHourEvenAnOutageIsTheNewNormal(t *testing.T) {
 	}
 }
 
+func TestOwnQueueNeverBecomesTheNorm(t *testing.T) {
+	a := AIMD()
+	at := time.Now()
+	window := func(limit int, latency time.Duration, peak int) int {
+		at = at.Add(time.Second)
+		return a.Next(limit, LimitWindow{At: at, Length: time.Second, Latency: latency, Peak: peak})
+	}
+	window(100, 10*time.Millisecond, 1)
+	for range 3600 { // an hour of full windows, just below twice the time
+		window(100, 19*time.Millisecond, 100)
+	}
+	if limit := window(100, 21*time.Millisecond, 100); limit != 50 {
+		t.Errorf("the limit is %d, want it halved: an hour of queueing has become the baseline", limit)
+	}
+}
+
+func TestSamplesOfAnOlderWindowDoNotCount(t *testing.T) {
+	start := time.Now()
+	a := newAdaptor(Adaptive{Min: 5, Max: 100, Algorithm: AIMD}, start)
+	for range 50 {
+		a.sample(100, start.Add(-time.Millisecond), time.Second, start.Add(time.Second))
+	}
+	if len(a.samples) != 0 {
+		t.Errorf("%d samples of attempts begun before the window", len(a.samples))
+	}
+}
+
 func TestOrdinarySpreadIsNoQueue(t *testing.T) {
 	for _, sigma := range []float64{0.2, 0.5} {
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -133,9 +133,17 @@ func TestObserverThatPanicsHarmsNobody(t *testing.T) {
 						}
 					},
 				})
-				for range 4 {
-					surviving(func() { try(d, fail) })
+				returned := 0
+				for range 3 {
+					surviving(func() {
+						if err := try(d, fail); err == errDown {
+							returned++
+						}
+					})
 					time.Sleep(300 * time.Millisecond)
+				}
+				if name == "panic" && returned != 3 {
+					t.Errorf("%d of 3 calls returned their own error", returned)
 				}
 				waitOpen(d)
 				surviving(func() { try(d, succeed) })
