@@ -372,6 +372,23 @@ func TestBackupTakesWhatTheBreakerRefuses(t *testing.T) {
 	})
 }
 
+func TestRefusedHedgeDoesNotHideTheFirstError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := hedging()
+		cfg.Bulkhead.Max = 1
+		obs := &recorder{}
+		d := mustNew(t, cfg, obs)
+		warmUp(d)
+		err := try(d, after(50*time.Millisecond, errDown)) // its hedge finds the bulkhead full
+		if err != errDown {
+			t.Errorf("error is %v", err)
+		}
+		if e := obs.last(); e.Attempts != 1 || e.Outcome != OutcomeFailure || e.Hedge != HedgeBothFailed {
+			t.Errorf("reported %+v", e)
+		}
+	})
+}
+
 func TestProbeOfTheReplicaIsNotHedged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := hedging()

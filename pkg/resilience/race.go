@@ -141,9 +141,11 @@ func (r *race[T]) await(c *call, v T, err error) (T, error) {
 	if r.panic != nil {
 		panic(r.err)
 	}
-	if r.second.attempts > r.firstNumber { // it was not refused
+	if refused := r.second.attempts == r.firstNumber; !refused {
 		c.attempts++
 		c.outcome = r.second.outcome
+	} else if c.attempts == r.firstNumber {
+		return v, err // the first has been made: what it died of is the news, and may be worth a retry
 	}
 	if r.second.outcome.answered() {
 		c.hedge = HedgeBackupWon

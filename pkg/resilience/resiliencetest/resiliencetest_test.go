@@ -11,9 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/resilience/resiliencetest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func recommendations() resilience.Config {
 	return resilience.Config{
