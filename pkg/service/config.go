@@ -35,19 +35,12 @@ func (b *Base) validate() error {
 	return errors.Join(
 		checkAddr("PUBLIC_ADDR", b.PublicAddr),
 		checkAddr("INTERNAL_ADDR", b.InternalAddr),
-		check(b.RequestTimeout >= minRequestTimeout, "REQUEST_TIMEOUT: %v is below the useful minimum of %v", b.RequestTimeout, minRequestTimeout),
-		check(b.RequestTimeout <= readTimeout, "REQUEST_TIMEOUT: %v is above the %v a client has to send its request", b.RequestTimeout, readTimeout),
-		check(b.MaxBodyBytes > 0, "MAX_BODY_BYTES: must be positive, is %d", b.MaxBodyBytes),
-		check(b.DrainDelay >= 0, "DRAIN_DELAY: must not be negative, is %v", b.DrainDelay),
-		check(b.ShutdownTimeout > 0, "SHUTDOWN_TIMEOUT: must be positive, is %v", b.ShutdownTimeout),
+		Check(b.RequestTimeout >= minRequestTimeout, "REQUEST_TIMEOUT: %v is below the useful minimum of %v", b.RequestTimeout, minRequestTimeout),
+		Check(b.RequestTimeout <= readTimeout, "REQUEST_TIMEOUT: %v is above the %v a client has to send its request", b.RequestTimeout, readTimeout),
+		Check(b.MaxBodyBytes > 0, "MAX_BODY_BYTES: must be positive, is %d", b.MaxBodyBytes),
+		Check(b.DrainDelay >= 0, "DRAIN_DELAY: must not be negative, is %v", b.DrainDelay),
+		Check(b.ShutdownTimeout > 0, "SHUTDOWN_TIMEOUT: must be positive, is %v", b.ShutdownTimeout),
 	)
-}
-
-func check(ok bool, format string, args ...any) error {
-	if ok {
-		return nil
-	}
-	return fmt.Errorf(format, args...)
 }
 
 func checkAddr(key, addr string) error {

@@ -8,8 +8,11 @@ import (
 )
 
 // Dependency makes a [resilience.Dependency] whose calls, attempts and breaker are measured and logged, and which is closed at
-// the stop. An impossible Config is an error that names every problem. Its table of numbers is logged.
+// the stop. An impossible Config is an error that names every problem. Its table of numbers is logged. Without a Classify of its own it gets [Classify].
 func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.Dependency, error) {
+	if cfg.Classify == nil {
+		cfg.Classify = Classify
+	}
 	observer := &dependencyObserver{series: s.calls.prepare(name, cfg), log: s.Log}
 	d, err := resilience.New(name, cfg, observer)
 	if err != nil {

@@ -20,7 +20,7 @@ type shopConfig struct {
 }
 
 func (c *shopConfig) Validate() error {
-	return errors.Join(check(c.Slots > 0, "SLOTS: must be positive, is %d", c.Slots), check(c.Pricing.OpenFor > 0, "PRICING_OPEN_FOR: must be positive"))
+	return errors.Join(Check(c.Slots > 0, "SLOTS: must be positive, is %d", c.Slots), Check(c.Pricing.OpenFor > 0, "PRICING_OPEN_FOR: must be positive"))
 }
 
 func environment(pairs ...string) func(string) string {

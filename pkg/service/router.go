@@ -52,11 +52,15 @@ func allowedMethods(root *chi.Mux, r *http.Request) []string {
 func (s *Service) gate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.health.started.Load() {
-			WriteProblem(w, r, NewProblem(http.StatusServiceUnavailable, "starting", "The service is starting.").WithRetryAfter(retrySoon))
+			WriteProblem(w, r, starting())
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func starting() *Problem {
+	return NewProblem(http.StatusServiceUnavailable, "starting", "The service is starting.").WithRetryAfter(retrySoon)
 }
 
 func (s *Service) limitBody(next http.Handler) http.Handler {

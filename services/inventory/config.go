@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"net/url"
 	"time"
 
 	"watertight.example/pkg/service"
@@ -26,10 +24,10 @@ type Config struct {
 // Validate reports every problem at once.
 func (c *Config) Validate() error {
 	return errors.Join(
-		checkURL("DATABASE_URL", c.DatabaseURL.Reveal(), "postgres", "postgresql"),
-		checkURL("REPLICA_URL", c.replicaURL().Reveal(), "postgres", "postgresql"),
-		checkURL("REDIS_URL", c.RedisURL.Reveal(), "redis", "rediss"),
-		checkURL("ORDERS_URL", c.OrdersURL, "http", "https"),
+		service.CheckURL("DATABASE_URL", c.DatabaseURL.Reveal(), "postgres", "postgresql"),
+		service.CheckURL("REPLICA_URL", c.replicaURL().Reveal(), "postgres", "postgresql"),
+		service.CheckURL("REDIS_URL", c.RedisURL.Reveal(), "redis", "rediss"),
+		service.CheckURL("ORDERS_URL", c.OrdersURL, "http", "https"),
 		checkRange("HOLD_TTL", c.HoldTTL, time.Second, 24*time.Hour),
 		checkRange("SWEEP_EVERY", c.SweepEvery, 10*time.Millisecond, time.Minute),
 		checkRange("SNAPSHOT_EVERY", c.SnapshotEvery, 100*time.Millisecond, snapshotTTL/2),
@@ -45,22 +43,6 @@ func (c *Config) replicaURL() service.Secret {
 	return c.ReplicaURL
 }
 
-func checkURL(key, value string, schemes ...string) error {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" { // the value may hold a password: it is not repeated
-		return fmt.Errorf("%s: not a URL with a host", key)
-	}
-	for _, scheme := range schemes {
-		if u.Scheme == scheme {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s: scheme %q, want one of %q", key, u.Scheme, schemes)
-}
-
 func checkRange(key string, value, low, high time.Duration) error {
-	if value < low || value > high {
-		return fmt.Errorf("%s: %v is outside %v to %v", key, value, low, high)
-	}
-	return nil
+	return service.Check(value >= low && value <= high, "%s: %v is outside %v to %v", key, value, low, high)
 }

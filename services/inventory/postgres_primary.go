@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/service"
@@ -24,7 +21,7 @@ func primaryPolicy() resilience.Config {
 		Bulkhead: resilience.Bulkhead{Max: primaryConns, MaxWait: 50 * time.Millisecond}, // a burst may wait as long as a few commits take
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 500 * time.Millisecond, MinCalls: 20, Window: 10 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: 2 * time.Second, Probes: 1}, // opens early, asks soon: everything waits for this one
-		Classify: classifyPostgres,
+		Classify: classify,
 	}
 }
 
@@ -36,28 +33,12 @@ func primaryOptions() service.PostgresOptions {
 	}
 }
 
-// classifyPostgres says what an error tells of the database's health. A refusal
-// is an answer. So is a complaint about our SQL or data (classes 22, 23, 42):
-// our bug, and no reason to stop calling.
-func classifyPostgres(err error) resilience.Outcome {
-	var pg *pgconn.PgError
-	switch {
-	case err == nil, isRefusal(err):
+// classify: a refusal is an answer of a healthy database.
+func classify(err error) resilience.Outcome {
+	if isRefusal(err) {
 		return resilience.OutcomeSuccess
-	case errors.As(err, &pg):
-		switch pg.Code[:2] {
-		case "22", "23", "42":
-			return resilience.OutcomeSuccess
-		case "57": // 57014: our statement_timeout; the others: it is shutting down
-			if pg.Code == "57014" {
-				return resilience.OutcomeTimeout
-			}
-		}
-		return resilience.OutcomeFailure
-	case errors.Is(err, context.DeadlineExceeded):
-		return resilience.OutcomeTimeout
 	}
-	return resilience.OutcomeFailure
+	return service.Classify(err)
 }
 
 func isRefusal(err error) bool {

@@ -21,7 +21,7 @@ func replicaPolicy() resilience.Config {
 		Bulkhead: resilience.Bulkhead{Max: replicaConns},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 30 * time.Millisecond, MinCalls: 20, Window: 5 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: 5 * time.Second, Probes: 1},
-		Classify: classifyPostgres,
+		Classify: classify,
 	}
 }
 

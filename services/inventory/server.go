@@ -39,9 +39,9 @@ func build(s *service.Service, cfg *Config) error {
 	routes(s.Router, &api{store: st, window: win, metrics: m})
 
 	s.Go("snapshot-follow", snap.follow)
-	s.Go("snapshot-pass", every(cfg.SnapshotEvery, func(ctx context.Context) error { return snap.pass(ctx, st) }))
-	s.Go("heartbeat", every(cfg.HeartbeatEvery, st.Beat))
-	s.Go("sweeper", every(cfg.SweepEvery, sw.sweep))
+	s.Go("snapshot-pass", service.Every(cfg.SnapshotEvery, func(ctx context.Context) error { return snap.pass(ctx, st) }))
+	s.Go("heartbeat", service.Every(cfg.HeartbeatEvery, st.Beat))
+	s.Go("sweeper", service.Every(cfg.SweepEvery, sw.sweep))
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -129,32 +127,4 @@ func TestSweeperBacklog(t *testing.T) {
 		t.Errorf("%d still held", n)
 	}
 	s.mustBalance(t)
-}
-
-func TestEvery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		begin := time.Now()
-		var at []time.Duration
-		worker := every(time.Minute, func(context.Context) error {
-			if at = append(at, time.Since(begin)); len(at) == 5 {
-				stop()
-			}
-			return nil
-		})
-		if err := worker(ctx); err != nil {
-			t.Error(err)
-		}
-		if at[0] != 0 {
-			t.Errorf("first run after %v, want at once", at[0])
-		}
-		for i := 1; i < len(at); i++ {
-			if gap := at[i] - at[i-1]; gap < 54*time.Second || gap > 66*time.Second {
-				t.Errorf("run %d after %v, want a minute and at most a tenth off", i, gap)
-			}
-		}
-		if len(at) != 5 {
-			t.Errorf("%d runs after the stop", len(at))
-		}
-	})
 }

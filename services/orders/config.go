@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"net/url"
 	"time"
 
 	"watertight.example/pkg/service"
@@ -45,9 +43,9 @@ const leaseSlack = 2 * time.Second
 // Validate reports every problem of the service's own knobs.
 func (c *Config) Validate() error {
 	errs := []error{
-		check(c.WorkTimeout < c.PlaceTimeout, "WORK_TIMEOUT: %v is not below PLACE_TIMEOUT (%v), which also covers the claim", c.WorkTimeout, c.PlaceTimeout),
-		check(c.KeyLease >= c.WorkTimeout+finishTimeout+leaseSlack, "KEY_LEASE: %v is below WORK_TIMEOUT (%v) + %v to finish + %v: two owners would work at once", c.KeyLease, c.WorkTimeout, finishTimeout, leaseSlack),
-		check(c.KeyWait < c.PlaceTimeout, "KEY_WAIT: %v is not below PLACE_TIMEOUT (%v)", c.KeyWait, c.PlaceTimeout),
+		service.Check(c.WorkTimeout < c.PlaceTimeout, "WORK_TIMEOUT: %v is not below PLACE_TIMEOUT (%v), which also covers the claim", c.WorkTimeout, c.PlaceTimeout),
+		service.Check(c.KeyLease >= c.WorkTimeout+finishTimeout+leaseSlack, "KEY_LEASE: %v is below WORK_TIMEOUT (%v) + %v to finish + %v: two owners would work at once", c.KeyLease, c.WorkTimeout, finishTimeout, leaseSlack),
+		service.Check(c.KeyWait < c.PlaceTimeout, "KEY_WAIT: %v is not below PLACE_TIMEOUT (%v)", c.KeyWait, c.PlaceTimeout),
 	}
 	for name, d := range map[string]time.Duration{
 		"PLACE_TIMEOUT": c.PlaceTimeout, "WORK_TIMEOUT": c.WorkTimeout, "KEY_WAIT": c.KeyWait, "KEY_KEEP": c.KeyKeep,
@@ -55,18 +53,10 @@ func (c *Config) Validate() error {
 		"POSTGRES_OPEN_FOR": c.PostgresOpenFor, "REDIS_OPEN_FOR": c.RedisOpenFor, "INVENTORY_OPEN_FOR": c.InventoryOpenFor,
 		"PRICING_OPEN_FOR": c.PricingOpenFor, "RECOMMENDATIONS_OPEN_FOR": c.RecommendationsOpenFor,
 	} {
-		errs = append(errs, check(d > 0, "%s: must be positive, is %v", name, d))
+		errs = append(errs, service.Check(d > 0, "%s: must be positive, is %v", name, d))
 	}
 	for name, value := range map[string]string{"INVENTORY_URL": c.InventoryURL, "PRICING_URL": c.PricingURL, "RECOMMENDATIONS_URL": c.RecommendationsURL} {
-		u, err := url.Parse(value)
-		errs = append(errs, check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "%s: %q is not an http URL", name, value))
+		errs = append(errs, service.CheckURL(name, value, "http", "https"))
 	}
 	return errors.Join(errs...)
-}
-
-func check(ok bool, format string, args ...any) error {
-	if ok {
-		return nil
-	}
-	return fmt.Errorf(format, args...)
 }

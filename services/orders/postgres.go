@@ -45,25 +45,16 @@ func postgresPolicy(openFor time.Duration) resilience.Config {
 		Timeout:  resilience.Timeout{Total: 1500 * time.Millisecond},
 		Bulkhead: resilience.Bulkhead{Max: 128, MaxWait: 50 * time.Millisecond},
 		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, Window: 15 * time.Second, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 2},
-		Classify: classifyPostgres,
+		Classify: classify,
 	}
 }
 
-// classifyPostgres: what the rows or the key refused (SQLSTATE 22 and 23, a twin in flight) is an answer of a healthy Postgres.
-func classifyPostgres(err error) resilience.Outcome {
-	var refused *pgconn.PgError
-	var key *idempotency.Refusal
-	switch {
-	case errors.As(err, &key) && key.Name != idempotency.Unavailable:
-		return resilience.OutcomeSuccess
-	case !errors.As(err, &refused):
-		return resilience.DefaultClassify(err)
-	case refused.Code == "57014":
-		return resilience.OutcomeTimeout
-	case refused.Code[:2] == "22", refused.Code[:2] == "23":
+// classify: that a key is in flight or was used for something else is an answer of a healthy Postgres.
+func classify(err error) resilience.Outcome {
+	if key, ok := errors.AsType[*idempotency.Refusal](err); ok && key.Name != idempotency.Unavailable {
 		return resilience.OutcomeSuccess
 	}
-	return resilience.OutcomeFailure
+	return service.Classify(err)
 }
 
 // violates reports whether err is the violation of one named constraint.

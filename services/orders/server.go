@@ -57,8 +57,8 @@ func build(s *service.Service, cfg *Config) error {
 	routes(s.Router, &api{store: st, placing: place}, cfg.PlaceTimeout)
 	s.Go("relay-"+kindCommit, commits.run)
 	s.Go("relay-"+kindPurchase, purchases.run)
-	s.Go("completer", every(cfg.CompleteEvery, abandoned.round))
-	s.Go("reaper", every(cfg.ReapEvery, func(ctx context.Context) error {
+	s.Go("completer", service.Every(cfg.CompleteEvery, abandoned.round))
+	s.Go("reaper", service.Every(cfg.ReapEvery, func(ctx context.Context) error {
 		_, err := keys.Reap(ctx)
 		return errors.Join(err, st.reap(ctx, cfg.KeyKeep))
 	}))

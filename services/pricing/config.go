@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"watertight.example/pkg/service"
@@ -23,19 +22,12 @@ type Config struct {
 // Validate reports every problem of the service's own knobs.
 func (c *Config) Validate() error {
 	return errors.Join(
-		check(c.MaxConns >= 4, "POSTGRES_MAX_CONNS: must be at least 4, is %d", c.MaxConns),
-		check(c.StatementTimeout >= 10*time.Millisecond, "STATEMENT_TIMEOUT: %v is below 10ms, no query could answer", c.StatementTimeout),
-		check(c.StatementTimeout < c.RequestTimeout, "STATEMENT_TIMEOUT: %v is not below REQUEST_TIMEOUT (%v): requests would break connections instead of ending their query", c.StatementTimeout, c.RequestTimeout),
-		check(c.PostgresOpenFor > 0, "POSTGRES_OPEN_FOR: must be positive, is %v", c.PostgresOpenFor),
-		check(c.QuoteTTL > 0, "QUOTE_TTL: must be positive, is %v", c.QuoteTTL),
-		check(c.QuoteKeep >= c.QuoteTTL, "QUOTE_KEEP: %v is below QUOTE_TTL (%v): a quote would be gone while it is good", c.QuoteKeep, c.QuoteTTL),
-		check(c.PurgeEvery > 0, "PURGE_EVERY: must be positive, is %v", c.PurgeEvery),
+		service.Check(c.MaxConns >= 4, "POSTGRES_MAX_CONNS: must be at least 4, is %d", c.MaxConns),
+		service.Check(c.StatementTimeout >= 10*time.Millisecond, "STATEMENT_TIMEOUT: %v is below 10ms, no query could answer", c.StatementTimeout),
+		service.Check(c.StatementTimeout < c.RequestTimeout, "STATEMENT_TIMEOUT: %v is not below REQUEST_TIMEOUT (%v): requests would break connections instead of ending their query", c.StatementTimeout, c.RequestTimeout),
+		service.Check(c.PostgresOpenFor > 0, "POSTGRES_OPEN_FOR: must be positive, is %v", c.PostgresOpenFor),
+		service.Check(c.QuoteTTL > 0, "QUOTE_TTL: must be positive, is %v", c.QuoteTTL),
+		service.Check(c.QuoteKeep >= c.QuoteTTL, "QUOTE_KEEP: %v is below QUOTE_TTL (%v): a quote would be gone while it is good", c.QuoteKeep, c.QuoteTTL),
+		service.Check(c.PurgeEvery > 0, "PURGE_EVERY: must be positive, is %v", c.PurgeEvery),
 	)
-}
-
-func check(ok bool, format string, args ...any) error {
-	if ok {
-		return nil
-	}
-	return fmt.Errorf(format, args...)
 }

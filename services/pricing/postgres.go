@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"embed"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"watertight.example/pkg/resilience"
@@ -40,24 +38,8 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 		Bulkhead: resilience.Bulkhead{Max: cfg.MaxConns - 1, MaxWait: 20 * time.Millisecond},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 200 * time.Millisecond, MinCalls: 20, Window: 10 * total,
 			ConsecutiveFailures: 5, OpenFor: cfg.PostgresOpenFor, Probes: 1},
-		Classify: classify,
 	})
 	return &store{pool: pool, postgres: postgres}, err
-}
-
-// classify says what an error of Postgres tells about its health: a value or a row it refused (SQLSTATE 22, 23) is an answer.
-func classify(err error) resilience.Outcome {
-	var refused *pgconn.PgError
-	if !errors.As(err, &refused) {
-		return resilience.DefaultClassify(err)
-	}
-	switch {
-	case refused.Code == "57014":
-		return resilience.OutcomeTimeout
-	case refused.Code[:2] == "22", refused.Code[:2] == "23":
-		return resilience.OutcomeSuccess
-	}
-	return resilience.OutcomeFailure
 }
 
 // query runs one statement and collects its rows.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
 	"watertight.example/pkg/storetest"
 )
 
@@ -20,7 +21,7 @@ func testStore(t *testing.T, database string) *store {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	postgres, err := resilience.New("postgres", resilience.Config{Classify: classify}, nil)
+	postgres, err := resilience.New("postgres", resilience.Config{Classify: service.Classify}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

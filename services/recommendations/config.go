@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"watertight.example/pkg/service"
@@ -23,18 +22,11 @@ type Config struct {
 func (c *Config) Validate() error {
 	return errors.Join(
 		// Below four, one sick query of each kind would leave nothing for the others.
-		check(c.MaxConns >= 4, "POSTGRES_MAX_CONNS: must be at least 4, is %d", c.MaxConns),
-		check(c.StatementTimeout >= 10*time.Millisecond, "STATEMENT_TIMEOUT: %v is below 10ms, no query could answer", c.StatementTimeout),
-		check(c.StatementTimeout < c.RequestTimeout, "STATEMENT_TIMEOUT: %v is not below REQUEST_TIMEOUT (%v): requests would break connections instead of ending their query", c.StatementTimeout, c.RequestTimeout),
-		check(c.PostgresOpenFor > 0, "POSTGRES_OPEN_FOR: must be positive, is %v", c.PostgresOpenFor),
-		check(c.RollInEvery > 0, "ROLL_IN_EVERY: must be positive, is %v", c.RollInEvery),
-		check(c.RollInBatch > 0 && c.RollInBatch <= 1000, "ROLL_IN_BATCH: must be 1 to 1000, is %d", c.RollInBatch),
+		service.Check(c.MaxConns >= 4, "POSTGRES_MAX_CONNS: must be at least 4, is %d", c.MaxConns),
+		service.Check(c.StatementTimeout >= 10*time.Millisecond, "STATEMENT_TIMEOUT: %v is below 10ms, no query could answer", c.StatementTimeout),
+		service.Check(c.StatementTimeout < c.RequestTimeout, "STATEMENT_TIMEOUT: %v is not below REQUEST_TIMEOUT (%v): requests would break connections instead of ending their query", c.StatementTimeout, c.RequestTimeout),
+		service.Check(c.PostgresOpenFor > 0, "POSTGRES_OPEN_FOR: must be positive, is %v", c.PostgresOpenFor),
+		service.Check(c.RollInEvery > 0, "ROLL_IN_EVERY: must be positive, is %v", c.RollInEvery),
+		service.Check(c.RollInBatch > 0 && c.RollInBatch <= 1000, "ROLL_IN_BATCH: must be 1 to 1000, is %d", c.RollInBatch),
 	)
-}
-
-func check(ok bool, format string, args ...any) error {
-	if ok {
-		return nil
-	}
-	return fmt.Errorf(format, args...)
 }

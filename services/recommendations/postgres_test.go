@@ -10,29 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/storetest"
 )
-
-func TestClassify(t *testing.T) {
-	for code, want := range map[string]resilience.Outcome{
-		"57014": resilience.OutcomeTimeout, // statement_timeout
-		"23514": resilience.OutcomeSuccess, // check constraint
-		"22003": resilience.OutcomeSuccess, // number out of range
-		"57P01": resilience.OutcomeFailure, // shutting down
-		"53300": resilience.OutcomeFailure, // too many connections
-	} {
-		if got := classify(&pgconn.PgError{Code: code}); got != want {
-			t.Errorf("%s: %v, want %v", code, got, want)
-		}
-	}
-	if got := classify(context.DeadlineExceeded); got != resilience.OutcomeTimeout {
-		t.Errorf("deadline: %v", got)
-	}
-	if got := classify(errors.New("connection refused")); got != resilience.OutcomeFailure {
-		t.Errorf("refused: %v", got)
-	}
-}
 
 func TestTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
 )
 
 // testStore is a store beside the service, as another replica would have it, without limits that a loaded machine could meet.
@@ -20,7 +21,7 @@ func testStore(t *testing.T, database string) *store {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	postgres, err := resilience.New("postgres", resilience.Config{Classify: classify}, nil)
+	postgres, err := resilience.New("postgres", resilience.Config{Classify: service.Classify}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
