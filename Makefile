@@ -27,8 +27,9 @@ prepare: ## makes the machine ready: engine, Compose, base images (demo, build a
 test: ## everything: format, vet, lint, modules, deploy files, unit and component tests with -race, end to end
 	@scripts/test.sh format vet lint modules deploy unit e2e
 
-fmt: ## formats all Go code
-	@gofmt -w $$(git ls-files '*.go')
+fmt: ## formats all Go code and tidies every go.mod
+	@gofmt -w $$(go list -m -f '{{.Dir}}')
+	@for dir in $$(go list -m -f '{{.Dir}}'); do (cd $$dir && GOWORK=off go mod tidy) || exit 1; done
 
 lint: ## the quick checks: format, vet, staticcheck, go.mod files
 	@scripts/test.sh format vet lint modules

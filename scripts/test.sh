@@ -31,10 +31,11 @@ stage_lint() {
 
 # Whoever takes one module alone gets what its own go.mod says, not what the workspace adds.
 stage_modules() {
-	local module
+	local module bad=""
 	for module in $modules; do
-		(cd "$module" && GOWORK=off go build ./... && GOWORK=off go mod tidy -diff) || fail "in $module"
+		(cd "$module" && export GOWORK=off && go build ./... && go mod tidy -diff) || bad+=" ${module#"$PWD"/}"
 	done
+	[ -z "$bad" ] || fail "these modules do not build alone, or their go.mod is not tidy (make fmt does that):$bad"
 }
 
 stage_deploy() {
