@@ -272,7 +272,7 @@ func TestNetHTTPDoesNotRepeatRequestsByItself(t *testing.T) {
 }
 
 func TestRedirectsAreAnswersNotFollowed(t *testing.T) {
-	url, _ := server(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) })
+	url, _ := server(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) })
 	d := mustNew(t, quick(), nil)
 	if s, ok := errors.AsType[*StatusError](try(d, get(d, url))); !ok || s.Status != 302 {
 		t.Error("the redirect was followed")
