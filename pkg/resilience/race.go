@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"time"
 )
 
@@ -27,21 +26,6 @@ type race[T any] struct {
 	value  T
 	err    error
 	panic  any
-}
-
-// lanes is what the attempts of a race know of each other.
-type lanes struct {
-	mu sync.Mutex
-	standing
-	cancelFirst  context.CancelFunc
-	cancelSecond context.CancelFunc
-}
-
-// standing is how a race stands.
-type standing struct {
-	over       bool // nothing more may start or win
-	suppressed bool // the second was due, but not allowed
-	secondWon  bool
 }
 
 // raced makes an attempt of c and, if it takes too long, another.
@@ -68,9 +52,8 @@ func raced[T any](c *call, fn func(context.Context) (T, error)) (T, error) {
 	case started:
 		return r.await(c, v, err)
 	case c.mayFailOver(err):
-		if r.open(time.Now(), false) {
-			r.run()
-		}
+		r.open(time.Now(), false)
+		r.run()
 		return r.await(c, v, err)
 	}
 	return v, err
@@ -87,7 +70,8 @@ func (r *race[T]) hedge() {
 	}
 }
 
-// open makes the second attempt ready to run. A hedge must be allowed, and comes to nothing if the race is over.
+// open makes the second attempt ready to run. A hedge must be allowed, and comes to nothing if the race is over; an attempt that
+// the caller makes itself needs neither.
 func (r *race[T]) open(now time.Time, hedge bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,9 +174,6 @@ func (r *race[T]) resultOfFirst(started bool) HedgeResult {
 	return HedgeNotNeeded
 }
 
-// lost tells whether another attempt of the same call has won.
-func (c *call) lost() bool { return c.lanes != nil && c.lanes.stands().secondWon }
-
 // abandon ends what is still running.
 func (r *race[T]) abandon() {
 	if r.timer != nil {
@@ -204,36 +185,6 @@ func (r *race[T]) abandon() {
 	if r.cancelSecond != nil {
 		r.cancelSecond()
 	}
-}
-
-// enter tells how to cancel the first attempt.
-func (l *lanes) enter(cancel context.CancelFunc) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cancelFirst = cancel
-	if l.secondWon {
-		cancel()
-	}
-}
-
-// win makes the second attempt the winner, unless the race is over.
-func (l *lanes) win() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		return false
-	}
-	l.over, l.secondWon = true, true
-	if l.cancelFirst != nil {
-		l.cancelFirst()
-	}
-	return true
-}
-
-func (l *lanes) stands() standing {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.standing
 }
 
 // discard closes a value nobody will see.
