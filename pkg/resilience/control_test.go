@@ -138,3 +138,53 @@ func TestHigherLimitWakesTheLine(t *testing.T) {
 		time.Sleep(2 * time.Second)
 	})
 }
+
+func TestControlUnderLoad(t *testing.T) {
+	cfg := retryTwice()
+	cfg.Bulkhead = Bulkhead{Max: 8, MaxWait: time.Millisecond}
+	cfg.Breaker = Breaker{FailureRatio: 0.5, MinCalls: 10, ConsecutiveFailures: 3, OpenFor: time.Millisecond}
+	cfg.Hedge = Hedge{MaxRatio: 0.05, Idempotent: true, MinSamples: 20}
+	obs := &recorder{}
+	d := mustNew(t, cfg, obs)
+	var callers sync.WaitGroup
+	for i := range 16 {
+		callers.Go(func() {
+			for j := range 300 {
+				fn := succeed
+				if (i+j)%3 == 0 {
+					fn = fail
+				}
+				try(d, fn)
+			}
+		})
+	}
+	for n := range 300 {
+		switch n % 5 {
+		case 0:
+			d.ForceOpen("drill", time.Millisecond)
+		case 1:
+			d.ForceClosed("drill")
+		case 2:
+			d.Release()
+		case 3:
+			d.SetLimit(n%7 + 1)
+		case 4:
+			_ = d.State()
+		}
+	}
+	d.Release()
+	callers.Wait()
+	wantIdle(t, d)
+	sum := 0
+	for _, n := range obs.outcomes() {
+		sum += n
+	}
+	if sum != 16*300 {
+		t.Errorf("%d outcomes for %d calls", sum, 16*300)
+	}
+	for i := 1; i < len(obs.transitions); i++ {
+		if obs.transitions[i].From != obs.transitions[i-1].To {
+			t.Fatalf("event %d goes from %s after one to %s", i, obs.transitions[i].From, obs.transitions[i-1].To)
+		}
+	}
+}
