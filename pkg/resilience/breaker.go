@@ -30,7 +30,6 @@ type breaker struct {
 	now       time.Time // of the operation in progress, for changed
 	reason    string    // why the operation in progress may change the state
 	window    window
-	troubled  bool // window holds a failure or a slow call; if not, nothing needs judging
 	run       failureRun
 	probes    []ticket
 	lastID    uint64

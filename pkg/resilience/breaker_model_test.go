@@ -84,7 +84,7 @@ func (o *oracle) report(id int, begun time.Time, out Outcome, now time.Time) {
 		}
 	default:
 		o.results = append(o.results, result{begun, now, bad, slow})
-		if !o.held && o.shouldOpen(now) {
+		if (bad || slow) && !o.held && o.shouldOpen(now) {
 			o.become(BreakerOpen)
 		}
 	}

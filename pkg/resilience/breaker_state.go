@@ -26,7 +26,6 @@ func (b *breaker) changed(to gobreaker.State) {
 	})
 	b.episode++
 	b.window.reset()
-	b.troubled = false
 	b.run = failureRun{}
 	b.probes = b.probes[:0]
 }

@@ -65,7 +65,7 @@ func TestResultsOfAnEarlierStateHaveNoVote(t *testing.T) {
 func TestOpensOnFailureRatio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := mustNew(t, breakerOnHalf(), nil)
-		for i := range 10 { // FFFFS, FFFFS: never five in a row, but 80 %
+		for i := range 11 { // FFFFS FFFFS F: never five in a row, but 80 %; the tenth is good, and no reason to stop
 			wantState(t, d, BreakerClosed)
 			if i%5 == 4 {
 				try(d, succeed)

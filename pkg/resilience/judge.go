@@ -39,8 +39,7 @@ func (b *breaker) book(t ticket, o Outcome, took time.Duration, now time.Time) {
 		return
 	}
 	b.run.add(bad, t.begun, now)
-	b.troubled = b.troubled || bad || slow
-	if b.troubled && !b.held {
+	if (bad || slow) && !b.held { // a good result may complete MinCalls, but is no reason to stop calling
 		if reason := b.verdict(now); reason != "" {
 			b.trip(reason)
 		}
@@ -67,7 +66,6 @@ func (b *breaker) verdict(now time.Time) string {
 		return "consecutive failures"
 	}
 	c := b.window.sum(now)
-	b.troubled = c.failures+c.slow > 0 || b.run.n > 0
 	atLeast := func(n int, ratio float64) bool {
 		return ratio > 0 && c.calls >= b.cfg.MinCalls && float64(n) >= ratio*float64(c.calls)
 	}
