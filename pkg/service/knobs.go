@@ -43,6 +43,8 @@ func unitOf(t reflect.Type) string {
 		return "duration"
 	case t == reflect.TypeFor[Secret]():
 		return "secret"
+	case t == reflect.TypeFor[Switch]():
+		return "on, off"
 	case t.Kind() == reflect.Bool:
 		return "true, false"
 	case t.Kind() == reflect.String:

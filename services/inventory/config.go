@@ -15,6 +15,7 @@ type Config struct {
 	ReplicaURL     service.Secret `env:"REPLICA_URL" unit:"URL" help:"Streaming replica that answers the shop window; empty reads the primary instead."`
 	RedisURL       service.Secret `env:"REDIS_URL" envDefault:"redis://localhost:6379/0" unit:"URL" help:"Redis that holds the published snapshot of all counts."`
 	OrdersURL      string         `env:"ORDERS_URL" envDefault:"http://localhost:8085" unit:"URL" help:"Orders, asked what became of an order whose hold has expired."`
+	Resilience     service.Switch `env:"RESILIENCE" envDefault:"on" help:"off makes it the service behind the naive product page: no limits, no breaker, no statement timeout."`
 	HoldTTL        time.Duration  `env:"HOLD_TTL" envDefault:"60s" help:"How long stock is held before orders is asked; well above the longest checkout."`
 	SweepEvery     time.Duration  `env:"SWEEP_EVERY" envDefault:"1s" help:"How often expired holds are looked for."`
 	SnapshotEvery  time.Duration  `env:"SNAPSHOT_EVERY" envDefault:"30s" help:"How often all counts are written to Redis; a quarter of their two minutes to live."`

@@ -36,6 +36,9 @@ func build(s *service.Service, cfg *Config) error {
 	}
 	sw := &sweeper{store: st, orders: &orders{url: cfg.OrdersURL, dep: ordersDep}, metrics: m, log: s.Log}
 
+	if !cfg.Resilience {
+		naiveRoutes(s.Router)
+	}
 	routes(s.Router, &api{store: st, window: win, metrics: m})
 
 	s.Go("snapshot-follow", snap.follow)
@@ -57,20 +60,28 @@ func routes(r chi.Router, a *api) {
 }
 
 func buildStore(s *service.Service, cfg *Config, snap *snapshot) (*store, error) {
-	db, err := s.Postgres("postgres-primary", cfg.DatabaseURL, primaryOptions())
+	options, policy := primaryOptions(), primaryPolicy()
+	if !cfg.Resilience {
+		options, policy = naive(options)
+	}
+	db, err := s.Postgres("postgres-primary", cfg.DatabaseURL, options)
 	if err != nil {
 		return nil, err
 	}
-	dep, err := s.Dependency("postgres-primary", primaryPolicy())
+	dep, err := s.Dependency("postgres-primary", policy)
 	return &store{db: db, dep: dep, hold: cfg.HoldTTL, moved: snap.moved}, err
 }
 
 func buildWindow(s *service.Service, cfg *Config, primary *store) (*window, error) {
-	db, err := s.Postgres("postgres-replica", cfg.replicaURL(), replicaOptions())
+	options, policy := replicaOptions(), replicaPolicy()
+	if !cfg.Resilience {
+		options, policy = naive(options)
+	}
+	db, err := s.Postgres("postgres-replica", cfg.replicaURL(), options)
 	if err != nil {
 		return nil, err
 	}
-	dep, err := s.Dependency("postgres-replica", replicaPolicy())
+	dep, err := s.Dependency("postgres-replica", policy)
 	return &window{db: db, replica: dep, primary: primary}, err
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"watertight.example/pkg/service"
@@ -24,6 +23,8 @@ type Config struct {
 	CookieSecret service.Secret `env:"COOKIE_SECRET" help:"Signs the customer's cookie, at least 32 bytes, the same on every replica; empty makes one up, and customers are forgotten at a restart."`
 	CookieSecure bool           `env:"COOKIE_SECURE" envDefault:"false" help:"Send the cookie over https only; set it wherever the shop is reached by https."`
 
+	Resilience service.Switch `env:"RESILIENCE" envDefault:"on" help:"off makes it the naive product page: one pool for everything, 30 s patience, no limits, no breakers."`
+
 	CatalogueEvery   time.Duration `env:"CATALOGUE_EVERY" envDefault:"30s" help:"How often the copy of the catalogue in memory is refreshed."`
 	BestSellersEvery time.Duration `env:"BEST_SELLERS_EVERY" envDefault:"60s" help:"How often the best sellers, the stand-in for recommendations, are refreshed."`
 
@@ -41,8 +42,8 @@ const minCookieSecret = 32
 // Validate reports every problem of the service's own knobs.
 func (c *Config) Validate() error {
 	problems := []error{
-		checkURL("RECOMMENDATIONS_URL", c.RecommendationsURL), checkURL("INVENTORY_URL", c.InventoryURL),
-		checkURL("PRICING_URL", c.PricingURL), checkURL("ORDERS_URL", c.OrdersURL),
+		service.CheckURL("RECOMMENDATIONS_URL", c.RecommendationsURL, "http", "https"), service.CheckURL("INVENTORY_URL", c.InventoryURL, "http", "https"),
+		service.CheckURL("PRICING_URL", c.PricingURL, "http", "https"), service.CheckURL("ORDERS_URL", c.OrdersURL, "http", "https"),
 	}
 	if n := len(c.CookieSecret.Reveal()); n != 0 && n < minCookieSecret {
 		problems = append(problems, fmt.Errorf("COOKIE_SECRET: has %d bytes, needs at least %d", n, minCookieSecret))
@@ -60,12 +61,4 @@ func (c *Config) Validate() error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-func checkURL(key, text string) error {
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return fmt.Errorf("%s: %q is not an http address", key, text)
-	}
-	return nil
 }

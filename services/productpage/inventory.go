@@ -25,13 +25,13 @@ type inventory struct {
 }
 
 func newInventory(s *service.Service, cfg *Config, budget part, fallback *snapshot) (*inventory, error) {
-	dep, err := s.Dependency("inventory", resilience.Config{
+	dep, err := s.Dependency("inventory", cfg.policy(resilience.Config{
 		Timeout:  resilience.Timeout{Total: budget.Total, Attempt: budget.Attempt},
 		Retry:    resilience.Retry{Max: 1, Base: 10 * time.Millisecond, Cap: 20 * time.Millisecond},
 		Bulkhead: resilience.Bulkhead{Max: 50},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: budget.Attempt * 7 / 8, MinCalls: 20, Window: 10 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: cfg.InventoryOpenFor, Probes: 1},
-	})
+	}))
 	return &inventory{dep: dep, url: cfg.InventoryURL, snapshot: fallback, flight: flight[map[int]Stock]{patience: budget.Total}}, err
 }
 

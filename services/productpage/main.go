@@ -18,6 +18,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		Summary: "The shop window: pages for people, gathered from the other services.",
 		Config:  &cfg,
 		Edge:    true,
-		Build:   func(s *service.Service) error { return build(s, &cfg, ourContract()) },
+		Build:   func(s *service.Service) error { return build(s, &cfg, cfg.contract()) },
 	})
 }

@@ -22,7 +22,7 @@ type orders struct {
 
 func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
 	total := c.checkout * 9 / 10 // the rest is for the page
-	dep, err := s.Dependency("orders", resilience.Config{
+	dep, err := s.Dependency("orders", cfg.policy(resilience.Config{
 		// A lost answer is asked for again with the same key, and so is the 409 that says the first attempt is still at it: three
 		// attempts fit, pauses included, also when each takes its whole time.
 		Timeout:  resilience.Timeout{Total: total, Attempt: total * 32 / 100},
@@ -30,7 +30,7 @@ func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
 		Bulkhead: resilience.Bulkhead{Max: 50, MaxWait: 50 * time.Millisecond}, // somebody who pays may wait a moment
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: total / 4, MinCalls: 20, // Window: ten attempts
 			ConsecutiveFailures: 5, OpenFor: cfg.OrdersOpenFor, Probes: 2},
-	})
+	}))
 	return &orders{dep: dep, url: cfg.OrdersURL, look: c.look * 8 / 10}, err
 }
 

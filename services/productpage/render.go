@@ -21,6 +21,7 @@ type view struct {
 	Query      string // in the search field
 	Active     string // slug of the department shown
 	Categories []Category
+	Naive      bool // this is the twin that is not protected
 	Page       any
 }
 
@@ -58,7 +59,7 @@ func (s *shop) render(w http.ResponseWriter, r *http.Request, status int, page, 
 	if !ok {
 		return fmt.Errorf("no template %q", page)
 	}
-	v := view{Title: title, Categories: s.catalogue.categories, Page: data}
+	v := view{Title: title, Categories: s.catalogue.categories, Naive: s.naive, Page: data}
 	if home, ok := data.(homeView); ok {
 		v.Query = home.Query
 		if home.Category != nil {

@@ -15,6 +15,7 @@ import (
 type shop struct {
 	*service.Service
 	contract        contract
+	naive           bool
 	catalogue       *catalogue
 	pricing         *pricing
 	inventory       *inventory
@@ -86,7 +87,13 @@ func newShop(s *service.Service, cfg *Config, c contract) (*shop, error) {
 	sh.inventory, problems[2] = newInventory(s, cfg, c.stock, snap)
 	sh.recommendations, problems[3] = newRecommendations(s, cfg, c.recommendations)
 	sh.orders, problems[4] = newOrders(s, cfg, c)
-	return sh, errors.Join(errors.Join(problems[:]...), sh.loadLook())
+	if err := errors.Join(errors.Join(problems[:]...), sh.loadLook()); err != nil {
+		return nil, err
+	}
+	if sh.naive = !bool(cfg.Resilience); sh.naive {
+		sh.shareOnePool()
+	}
+	return sh, nil
 }
 
 // loadLook reads what pages are made with; all of it is inside the binary.

@@ -15,6 +15,7 @@ type Config struct {
 	StatementTimeout time.Duration  `env:"STATEMENT_TIMEOUT" envDefault:"800ms" help:"When Postgres gives up on a statement by itself; a caller with less time lowers it for its own statement."`
 	PostgresOpenFor  time.Duration  `env:"POSTGRES_OPEN_FOR" envDefault:"5s" help:"How long to leave a failing Postgres alone before the next probe."`
 	RollInEvery      time.Duration  `env:"ROLL_IN_EVERY" envDefault:"2s" help:"How often purchases that just came in are moved into the history."`
+	Resilience       service.Switch `env:"RESILIENCE" envDefault:"on" help:"off makes it the service behind the naive product page: no limits, no breaker, no statement timeout."`
 	RollInBatch      int            `env:"ROLL_IN_BATCH" envDefault:"50" unit:"purchases" help:"Most purchases moved in one transaction; small, so that none of them holds its locks for long."`
 }
 

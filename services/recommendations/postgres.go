@@ -24,7 +24,20 @@ type store struct {
 }
 
 func newStore(s *service.Service, cfg *Config) (*store, error) {
-	pool, err := s.Postgres("postgres", cfg.DatabaseURL, service.PostgresOptions{
+	options, policy := protected(cfg)
+	if !cfg.Resilience {
+		options, policy = naive(options)
+	}
+	pool, err := s.Postgres("postgres", cfg.DatabaseURL, options)
+	if err != nil {
+		return nil, err
+	}
+	postgres, err := s.Dependency("postgres", policy)
+	return &store{pool: pool, postgres: postgres, statementTimeout: options.StatementTimeout}, err
+}
+
+func protected(cfg *Config) (service.PostgresOptions, resilience.Config) {
+	options := service.PostgresOptions{
 		MaxConns:         cfg.MaxConns,
 		MinConns:         2,
 		StatementTimeout: cfg.StatementTimeout,
@@ -33,18 +46,14 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 		// A generic plan made once would keep serving warm connections after the statistics changed, while new ones suffer:
 		// the same query fast and slow at once. Planning anew costs a fraction of a millisecond and behaves one way.
 		RuntimeParams: map[string]string{"plan_cache_mode": "force_custom_plan"},
-	})
-	if err != nil {
-		return nil, err
 	}
 	total := cfg.StatementTimeout + 200*time.Millisecond // statement_timeout speaks first, which keeps the connection
-	postgres, err := s.Dependency("postgres", resilience.Config{
+	return options, resilience.Config{
 		Timeout:  resilience.Timeout{Total: total},
 		Bulkhead: resilience.Bulkhead{Max: cfg.MaxConns - 1, MaxWait: 20 * time.Millisecond},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 200 * time.Millisecond, MinCalls: 20, Window: 10 * total,
 			ConsecutiveFailures: 5, OpenFor: cfg.PostgresOpenFor, Probes: 1},
-	})
-	return &store{pool: pool, postgres: postgres, statementTimeout: cfg.StatementTimeout}, err
+	}
 }
 
 // query runs one statement, in one round trip, and collects its rows. Postgres itself ends the statement shortly before the
@@ -66,6 +75,9 @@ func query[T any](ctx context.Context, s *store, row pgx.RowToFunc[T], sql strin
 // mean no limit at all. A Postgres at its CPU limit is put to sleep for tens of milliseconds at a time and notices the end
 // that much later: with a tenth, half of the connections were lost anyway; with a quarter, none.
 func timeLeft(ctx context.Context, most time.Duration) string {
+	if most == 0 { // naive: no limit at all
+		return "0"
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
 		most = min(most, left-max(left/4, 5*time.Millisecond))

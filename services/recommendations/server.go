@@ -14,6 +14,9 @@ func build(s *service.Service, cfg *Config) error {
 	}
 	s.Go("roll-in", func(ctx context.Context) error { return rollIn(ctx, store, cfg.RollInEvery, cfg.RollInBatch) })
 
+	if !cfg.Resilience {
+		naiveRoutes(s.Router)
+	}
 	s.Router.Get("/products/{id}/bought-together", service.Handle(showBoughtTogether(store)))
 	s.Router.Get("/best-sellers", service.Handle(showBestSellers(store)))
 	s.Router.Post("/purchases", service.Handle(recordPurchase(store)))

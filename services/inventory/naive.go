@@ -1,0 +1,29 @@
+package main
+
+import (
+	"maps"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
+)
+
+// With RESILIENCE=off this is the service behind the naive product page: the
+// same code on the same databases, written as most are at first. Queries run
+// until they end, any number of requests may wait for a connection, and nobody
+// is turned away. The replica is asked, and the primary only after an error.
+
+// naiveTimeout is how long a request may take: the patience of an HTTP client
+// that somebody has given a timeout at all.
+const naiveTimeout = 30 * time.Second
+
+func naive(options service.PostgresOptions) (service.PostgresOptions, resilience.Config) {
+	params := map[string]string{"statement_timeout": "0"}
+	maps.Copy(params, options.RuntimeParams)
+	options.RuntimeParams = params
+	return options, resilience.Config{Classify: classify}
+}
+
+func naiveRoutes(r chi.Router) { r.Use(service.Timeout(naiveTimeout)) }
