@@ -1,10 +1,10 @@
 # Long recipes are scripts in deploy/ and scripts/. Everything with containers prepares the machine first
 # (deploy/airgap/README.md), which takes a third of a second when there is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help demo down logs load build prepare test fmt lint unit e2e soak
+.PHONY: help demo down logs load break-recommendations fix-recommendations incident build test fmt unit e2e soak
 
 help: ## prints this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## builds and starts the shop, waits until a real page was served, prints the addresses
 	@scripts/demo.sh
@@ -18,11 +18,18 @@ logs: ## follows the shop's logs; SERVICE=orders for one service only
 load: ## sends extra customers for a while and says what they got; RATE=50 DURATION=1m
 	@deploy/compose.sh run --rm --no-deps load load -target http://productpage:8080 -rate $(or $(RATE),25) -duration $(or $(DURATION),30s)
 
-build: prepare ## builds the images of the five services and of the demo
-	@scripts/build.sh
+break-recommendations: ## makes the database of recommendations answer 4.8 s late; FOR=60s ends it by itself, Ctrl-C at once
+	@deploy/compose.sh run --rm --no-deps janitor fault latency -toxiproxy http://toxiproxy:8474 -edge recommendations-postgres -for $(or $(FOR),60s)
 
-prepare: ## makes the machine ready: engine, Compose, base images (demo, build and test do it by themselves)
+fix-recommendations: ## ends every fault at once
+	@deploy/compose.sh run --rm --no-deps janitor mend -toxiproxy http://toxiproxy:8474
+
+incident: ## plays the opening incident on the running shop and its naive twin, and judges both; report in reports/
+	@scripts/incident.sh opening
+
+build: ## builds the images of the five services and of the demo
 	@deploy/airgap/prepare.sh
+	@scripts/build.sh
 
 test: ## everything: format, vet, lint, modules, deploy files, unit and component tests with -race, end to end
 	@scripts/test.sh format vet lint modules deploy unit e2e
@@ -30,9 +37,6 @@ test: ## everything: format, vet, lint, modules, deploy files, unit and componen
 fmt: ## formats all Go code and tidies every go.mod
 	@gofmt -w $$(go list -m -f '{{.Dir}}')
 	@for dir in $$(go list -m -f '{{.Dir}}'); do (cd $$dir && GOWORK=off go mod tidy) || exit 1; done
-
-lint: ## the quick checks: format, vet, staticcheck, go.mod files
-	@scripts/test.sh format vet lint modules
 
 unit: ## unit and component tests with -race (component tests start Postgres and Redis)
 	@scripts/test.sh unit
