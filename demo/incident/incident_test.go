@@ -156,3 +156,34 @@ func TestRefusesToStart(t *testing.T) {
 		})
 	}
 }
+
+// What the incident before this one left open must not be taken for the usual state.
+func TestBaselineWaitsForAWholePage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, began := newWorld(), time.Now()
+		w.opened = began.Add(-openFor + 12*time.Second) // closes in 12 s
+		var terminal strings.Builder
+		cfg := w.config()
+		cfg.Terminal = &terminal
+		rep, err := Run(t.Context(), usual(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited := rep.Began.Sub(began); waited < 12*time.Second || waited > 14*time.Second {
+			t.Errorf("the baseline began after %v", waited)
+		}
+		if !strings.Contains(terminal.String(), "waiting until the protected page is whole (now degraded: recommendations)") {
+			t.Error(terminal.String())
+		}
+	})
+}
+
+func TestRefusesAPageThatDoesNotGetWell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.opened = time.Now().Add(time.Hour)
+		if _, err := Run(t.Context(), usual(), w.config()); err == nil || !strings.Contains(err.Error(), "not whole before anything is broken") {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -47,7 +47,10 @@ func (r *run) ready(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.stage.ready(ctx, r.edges)
+	if err := r.stage.ready(ctx, r.edges); err != nil {
+		return err
+	}
+	return r.witnesses[0].awaitWhole(ctx, r.Config)
 }
 
 // play tells the story while visitors come, and ends when all of it has ended and been mended.

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -109,4 +110,40 @@ func (w *witness) testimony() *seen {
 		s.readings, s.scrapes = w.internal.readings, w.internal.scrapes
 	}
 	return s
+}
+
+// awaitWhole waits until the page shows all of its parts. A breaker that the incident before this one left open must not
+// become the baseline, and it closes by itself within its open time.
+func (w *witness) awaitWhole(ctx context.Context, cfg Config) error {
+	ctx, cancel := context.WithTimeout(ctx, cfg.OpenFor+15*time.Second)
+	defer cancel()
+	for told := false; ; told = true {
+		parts, err := w.missing(ctx, cfg.Transport)
+		if err == nil && parts == "" {
+			return nil
+		}
+		if !told && cfg.Terminal != nil {
+			fmt.Fprintf(cfg.Terminal, "waiting until the %s page is whole (now degraded: %s)\n", w.name, parts)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the %s page is not whole before anything is broken (degraded: %s): %w", w.name, parts, errors.Join(ctx.Err(), err))
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// missing asks for one product page and returns its Degraded header.
+func (w *witness) missing(ctx context.Context, transport http.RoundTripper) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.Target+"/products/42", nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
+	return resp.Header.Get("Degraded"), nil
 }
