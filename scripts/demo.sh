@@ -15,7 +15,7 @@ have_grafana() { docker image inspect "$grafana_image" >/dev/null 2>&1 || docker
 whole_page() {
 	local page
 	page=$(curl -fsS -m 5 -H 'Accept: application/json' "$shop/products/42" 2>/dev/null) || return 1
-	[[ $page == *'"recommendations":[{'* ]]
+	[[ $page == *'"recommendations":[{'* && $page == *'"degraded":[]'* ]]
 }
 
 wait_for_page() {
@@ -44,11 +44,14 @@ say "Ready after $((SECONDS - start)) s"
 cat <<EOF
 
   the shop      $shop          (try $shop/products/42)
+  naive twin    http://127.0.0.1:${NAIVE_PORT:-18081}          (the same shop without its protection)
   Prometheus    $prometheus
 $(if [ -n "${COMPOSE_PROFILES:-}" ]; then echo "  Grafana       $grafana"; else
 	echo "  Grafana       not started: its image ($grafana_image) cannot be had here; the shop is complete without it"; fi)
 
-  make logs     what the services say
-  make load     more customers
-  make down     stops it and removes everything it made
+  make break-recommendations   makes their database slow for a minute
+  make incident                the same as a story with a verdict
+  make load                    more customers
+  make logs                    what the services say
+  make down                    stops it and removes everything it made
 EOF
