@@ -13,13 +13,14 @@ func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.De
 	if cfg.Classify == nil {
 		cfg.Classify = Classify
 	}
-	observer := &dependencyObserver{series: s.calls.prepare(name, cfg), log: s.Log}
-	d, err := resilience.New(name, cfg, observer)
+	kept := &dependency{cfg: cfg}
+	d, err := resilience.New(name, cfg, &dependencyObserver{kept: kept, series: s.calls.prepare(name, kept), log: s.Log})
 	if err != nil {
 		return nil, err
 	}
-	s.calls.watch(d, cfg)
-	s.dependencies = append(s.dependencies, d)
+	kept.Dependency = d
+	s.calls.state.add(kept)
+	s.dependencies = append(s.dependencies, kept)
 	s.OnStop("dependency "+name, func(context.Context) error { d.Close(); return nil })
 	s.Log.Info("dependency", "dependency", name, "policy", d.Describe())
 	return d, nil
@@ -28,6 +29,7 @@ func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.De
 // dependencyObserver turns the events of one dependency into metrics, and a breaker's transitions into one log line each.
 type dependencyObserver struct {
 	resilience.NopObserver
+	kept   *dependency
 	series *dependencySeries
 	log    *slog.Logger
 }
@@ -40,6 +42,7 @@ func (o *dependencyObserver) OnAttemptDone(_ context.Context, e resilience.Attem
 
 func (o *dependencyObserver) OnTransition(e resilience.TransitionEvent) {
 	o.series.transition(e)
+	o.kept.remember(e)
 	level := slog.LevelInfo
 	if e.To == resilience.BreakerOpen {
 		level = slog.LevelWarn

@@ -60,6 +60,34 @@ func TestDependencyHasEverySeriesFromTheStart(t *testing.T) {
 	}
 }
 
+func TestSeriesOfALayerAreThereOnlyWithTheLayer(t *testing.T) {
+	s, _ := newTestService(t, Program{})
+	if _, err := s.Dependency("plain", resilience.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := testPolicy()
+	cfg.Bulkhead, cfg.Adaptive = resilience.Bulkhead{}, resilience.Adaptive{Min: 5, Max: 40}
+	cfg.Hedge = resilience.Hedge{MaxRatio: 0.05, Idempotent: true}
+	d := newTestDependency(t, s, cfg)
+	_ = resilience.Do(t.Context(), d, func(context.Context) error { return nil })
+	metrics := s.scrape()
+	wantLine(t, metrics, `adaptive_limit{dependency="pricing",service="test"} 40`)
+	wantLine(t, metrics, `adaptive_limit_changes_total{dependency="pricing",direction="up",service="test"} 0`)
+	wantLine(t, metrics, `adaptive_limit_changes_total{dependency="pricing",direction="down",service="test"} 0`)
+	for _, o := range []string{"primary_won", "hedge_won", "both_failed", "suppressed"} {
+		wantLine(t, metrics, fmt.Sprintf(`hedge_calls_total{dependency="pricing",outcome="%s",service="test"} 0`, o))
+	}
+	wantLine(t, metrics, `hedge_calls_total{dependency="pricing",outcome="not_needed",service="test"} 1`)
+	wantLine(t, metrics, `retry_budget_tokens{dependency="pricing",service="test"}`)
+	for line := range strings.Lines(grep(metrics, `dependency="plain"`)) {
+		for _, layer := range []string{"adaptive_limit", "hedge_calls", "retry_budget", "circuit_breaker_held", "circuit_breaker_state{", "bulkhead_max"} {
+			if strings.HasPrefix(line, layer) {
+				t.Errorf("a layer that is not there has a series: %s", line)
+			}
+		}
+	}
+}
+
 func TestDependencyCallsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := newTestService(t, Program{})
@@ -111,7 +139,7 @@ func TestBulkheadRejectionsAreCounted(t *testing.T) {
 
 func TestEveryAttemptEndsInOneOutcome(t *testing.T) {
 	s, _ := newTestService(t, Program{})
-	series := s.calls.prepare("pricing", resilience.Config{Retry: resilience.Retry{Max: 2}})
+	series := s.calls.prepare("pricing", &dependency{cfg: resilience.Config{Retry: resilience.Retry{Max: 2}}})
 	for _, e := range []resilience.CallEvent{
 		{Outcome: resilience.OutcomeSuccess, Attempts: 3}, {Outcome: resilience.OutcomeSlow, Attempts: 1}, {Outcome: resilience.OutcomeFailure, Attempts: 3},
 		{Outcome: resilience.OutcomeFailure, Attempts: 1}, {Outcome: resilience.OutcomeRejectedBudget, Attempts: 1},

@@ -11,15 +11,10 @@ import (
 // dependencyCollector reads breakers and bulkheads when it is scraped. A gauge set by the last event would be stale: an open
 // breaker becomes half-open by the passing of time, which is no event.
 type dependencyCollector struct {
-	state, active, limit, tokens *prometheus.Desc
+	state, held, active, limit, adaptive, changes, tokens *prometheus.Desc
 
 	mu      sync.Mutex
-	watched []watched
-}
-
-type watched struct {
-	dependency            *resilience.Dependency
-	hasBreaker, hasBudget bool
+	watched []*dependency
 }
 
 func newDependencyCollector() *dependencyCollector {
@@ -27,52 +22,61 @@ func newDependencyCollector() *dependencyCollector {
 		return prometheus.NewDesc(name, help, append([]string{"dependency"}, labels...), nil)
 	}
 	return &dependencyCollector{
-		state:  desc("circuit_breaker_state", "1 for the state the breaker is in, 0 for the others.", "state"),
-		active: desc("bulkhead_active_calls", "Attempts in flight now."),
-		limit:  desc("bulkhead_max_concurrent", "Most attempts that may be in flight."),
-		tokens: desc("retry_budget_tokens", "Extra attempts still allowed now."),
+		state:    desc("circuit_breaker_state", "1 for the state the breaker is in, 0 for the others.", "state"),
+		held:     desc("circuit_breaker_held", "1 while the breaker is held open or closed by hand, else 0."),
+		active:   desc("bulkhead_active_calls", "Attempts in flight now."),
+		limit:    desc("bulkhead_max_concurrent", "Most attempts that may be in flight."),
+		adaptive: desc("adaptive_limit", "Where an adaptive limit is now, as bulkhead_max_concurrent; only for those that have one."),
+		changes:  desc("adaptive_limit_changes_total", "How often an adaptive limit went up or down.", "direction"),
+		tokens:   desc("retry_budget_tokens", "Extra attempts still allowed now."),
 	}
 }
 
-func (c *dependencyCollector) add(w watched) {
+// add shows d's present state in every scrape from now on.
+func (c *dependencyCollector) add(d *dependency) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.watched = append(c.watched, w)
+	c.watched = append(c.watched, d)
 }
 
 // Describe implements prometheus.Collector.
 func (c *dependencyCollector) Describe(ch chan<- *prometheus.Desc) {
-	ch <- c.state
-	ch <- c.active
-	ch <- c.limit
-	ch <- c.tokens
+	for _, d := range []*prometheus.Desc{c.state, c.held, c.active, c.limit, c.adaptive, c.changes, c.tokens} {
+		ch <- d
+	}
 }
 
 // Collect implements prometheus.Collector.
 func (c *dependencyCollector) Collect(ch chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, w := range c.watched {
-		c.collect(ch, w)
+	for _, d := range c.watched {
+		c.collect(ch, d)
 	}
 }
 
-func (c *dependencyCollector) collect(ch chan<- prometheus.Metric, w watched) {
-	name, state := w.dependency.Name(), w.dependency.State()
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{name}, labels...)...)
+func (c *dependencyCollector) collect(ch chan<- prometheus.Metric, d *dependency) {
+	name, state := d.Name(), d.State()
+	send := func(desc *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, kind, value, append([]string{name}, labels...)...)
 	}
-	if w.hasBreaker {
+	if d.hasBreaker() {
 		for _, s := range []resilience.BreakerState{resilience.BreakerClosed, resilience.BreakerOpen, resilience.BreakerHalfOpen} {
-			gauge(c.state, oneIf(state.Breaker == s), string(s))
+			send(c.state, prometheus.GaugeValue, oneIf(state.Breaker == s), string(s))
 		}
+		send(c.held, prometheus.GaugeValue, oneIf(state.Held))
 	}
 	if state.Limit > 0 {
-		gauge(c.active, float64(state.InFlight))
-		gauge(c.limit, float64(state.Limit))
+		send(c.active, prometheus.GaugeValue, float64(state.InFlight))
+		send(c.limit, prometheus.GaugeValue, float64(state.Limit))
 	}
-	if w.hasBudget {
-		gauge(c.tokens, float64(state.BudgetLeft))
+	if d.isAdaptive() {
+		send(c.adaptive, prometheus.GaugeValue, float64(state.Limit))
+		send(c.changes, prometheus.CounterValue, float64(state.LimitRaised), "up")
+		send(c.changes, prometheus.CounterValue, float64(state.LimitLowered), "down")
+	}
+	if d.hasBudget() {
+		send(c.tokens, prometheus.GaugeValue, float64(state.BudgetLeft))
 	}
 }
 

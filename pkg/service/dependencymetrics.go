@@ -11,9 +11,9 @@ var callBuckets = []float64{.001, .0025, .005, .01, .025, .05, .08, .12, .2, .5,
 
 // dependencyMetrics are the vectors that all dependencies share.
 type dependencyMetrics struct {
-	calls, transitions, rejected, attempts *prometheus.CounterVec
-	duration, attempt                      *prometheus.HistogramVec
-	state                                  *dependencyCollector
+	calls, transitions, rejected, attempts, hedges *prometheus.CounterVec
+	duration, attempt                              *prometheus.HistogramVec
+	state                                          *dependencyCollector
 }
 
 func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
@@ -29,17 +29,13 @@ func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
 		transitions: counter("circuit_breaker_state_changes_total", "Changes of a breaker's state.", "from_state", "to_state"),
 		rejected:    counter("bulkhead_rejected_total", "Calls refused because the limit of calls in flight was reached."),
 		attempts:    counter("retry_attempts_total", "Attempts by how each ended, see the label.", "outcome"),
+		hedges:      counter("hedge_calls_total", "Calls that could have been hedged, by what became of it.", "outcome"),
 		duration:    histogram("dependency_call_duration_seconds", "Time of calls with their retries; refused ones are left out.", "outcome"),
 		attempt:     histogram("dependency_attempt_duration_seconds", "Time of single attempts."),
 		state:       newDependencyCollector(),
 	}
-	reg.MustRegister(m.calls, m.transitions, m.rejected, m.attempts, m.duration, m.attempt, m.state)
+	reg.MustRegister(m.calls, m.transitions, m.rejected, m.attempts, m.hedges, m.duration, m.attempt, m.state)
 	return m
-}
-
-// watch shows the dependency's present state in every scrape from now on.
-func (m *dependencyMetrics) watch(d *resilience.Dependency, cfg resilience.Config) {
-	m.state.add(watched{d, cfg.Breaker != (resilience.Breaker{}), cfg.Retry.Max > 0})
 }
 
 // dependencySeries are one dependency's children, looked up once: a call then costs no map access and every series is there
@@ -48,6 +44,7 @@ type dependencySeries struct {
 	calls       map[resilience.Outcome]prometheus.Counter
 	durations   prometheus.ObserverVec
 	attempts    map[string]prometheus.Counter
+	hedges      map[resilience.HedgeResult]prometheus.Counter // empty without hedging
 	transitions map[[2]resilience.BreakerState]prometheus.Counter
 	rejected    prometheus.Counter
 	attempt     prometheus.Observer
@@ -62,15 +59,20 @@ var breakerMoves = [][2]resilience.BreakerState{
 	{resilience.BreakerHalfOpen, resilience.BreakerOpen},
 }
 
-func (m *dependencyMetrics) prepare(name string, cfg resilience.Config) *dependencySeries {
+var hedgeResults = []resilience.HedgeResult{
+	resilience.HedgeNotNeeded, resilience.HedgePrimaryWon, resilience.HedgeBackupWon, resilience.HedgeBothFailed, resilience.HedgeSuppressed,
+}
+
+func (m *dependencyMetrics) prepare(name string, d *dependency) *dependencySeries {
 	s := &dependencySeries{
 		calls:       map[resilience.Outcome]prometheus.Counter{},
 		durations:   m.duration.MustCurryWith(prometheus.Labels{"dependency": name}),
 		attempts:    map[string]prometheus.Counter{},
+		hedges:      map[resilience.HedgeResult]prometheus.Counter{},
 		transitions: map[[2]resilience.BreakerState]prometheus.Counter{},
 		rejected:    m.rejected.WithLabelValues(name),
 		attempt:     m.attempt.WithLabelValues(name),
-		maxAttempts: 1 + cfg.Retry.Max,
+		maxAttempts: 1 + d.cfg.Retry.Max,
 	}
 	for _, o := range resilience.Outcomes() {
 		s.calls[o] = m.calls.WithLabelValues(name, o.String())
@@ -78,6 +80,11 @@ func (m *dependencyMetrics) prepare(name string, cfg resilience.Config) *depende
 	s.durations.WithLabelValues(resilience.OutcomeSuccess.String()) // the others come when they happen: nobody alerts on their time
 	for _, o := range []string{"success", "retry", "exhausted", "not_retryable", "budget_denied"} {
 		s.attempts[o] = m.attempts.WithLabelValues(name, o)
+	}
+	if d.hasHedge() {
+		for _, r := range hedgeResults {
+			s.hedges[r] = m.hedges.WithLabelValues(name, string(r))
+		}
 	}
 	for _, move := range breakerMoves {
 		s.transitions[move] = m.transitions.WithLabelValues(name, string(move[0]), string(move[1]))
@@ -92,6 +99,9 @@ func (s *dependencySeries) call(e resilience.CallEvent) {
 		s.durations.WithLabelValues(e.Outcome.String()).Observe(e.Duration.Seconds())
 	case resilience.OutcomeRejectedLimit:
 		s.rejected.Inc()
+	}
+	if c := s.hedges[e.Hedge]; c != nil {
+		c.Inc()
 	}
 	if e.Attempts > 0 {
 		s.attempts["retry"].Add(float64(e.Attempts - 1))

@@ -36,6 +36,7 @@
 //	started                  INFO   a start-up task succeeded
 //	ready, not ready         INFO/WARN  each change of /readyz, with what is missing and why
 //	circuit breaker          WARN when it opens, INFO else; from, to, and the counts that caused it
+//	override                 WARN   somebody has forced a breaker or changed a limit; which, how, and from which address
 //	degraded answer          INFO   a page was served without one of its parts; route, reason, parts
 //	request                  ERROR a 500 nobody planned; WARN any other 5xx; INFO slower than a quarter of REQUEST_TIMEOUT; else
 //	                         DEBUG. With the problem and the error behind it, which the client was not shown

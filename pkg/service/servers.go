@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"watertight.example/pkg/resilience"
 )
 
 // Limits of both listeners against clients that are slow, huge, or both. Without them a connection costs a goroutine for ever.
@@ -58,22 +56,6 @@ func (s *Service) internalHandler() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	mux.HandleFunc("GET /resilience", s.showDependencies)
-	return mux
-}
-
-// dependencyView is one entry of GET /resilience.
-type dependencyView struct {
-	Name   string           `json:"name"`
-	State  resilience.State `json:"state"`
-	Policy string           `json:"policy"`
-}
-
-// showDependencies answers with the present state of all dependencies, in order of registration.
-func (s *Service) showDependencies(w http.ResponseWriter, _ *http.Request) {
-	views := make([]dependencyView, 0, len(s.dependencies))
-	for _, d := range s.dependencies {
-		views = append(views, dependencyView{d.Name(), d.State(), d.Describe()})
-	}
-	_ = WriteJSON(w, http.StatusOK, map[string]any{"service": s.Name, "dependencies": views})
+	s.handleOperators(mux)
+	return sameOrigin(mux)
 }

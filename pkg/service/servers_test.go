@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"watertight.example/pkg/resilience"
 )
 
 // overPipe serves s in virtual time and hands a raw connection to the test.
@@ -125,8 +127,11 @@ func TestMetricsStayWithinTheirBudget(t *testing.T) {
 	for i := range 12 { // as many routes and dependencies as the largest service has
 		s.Router.Get(fmt.Sprintf("/route%d", i), ok)
 	}
+	policy := testPolicy() // with every layer that has series
+	policy.Bulkhead, policy.Adaptive = resilience.Bulkhead{}, resilience.Adaptive{Min: 5, Max: 40}
+	policy.Hedge = resilience.Hedge{MaxRatio: 0.05, Idempotent: true}
 	for i := range 6 {
-		if _, err := s.Dependency(fmt.Sprintf("dependency%d", i), testPolicy()); err != nil {
+		if _, err := s.Dependency(fmt.Sprintf("dependency%d", i), policy); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
-
-	"watertight.example/pkg/resilience"
 )
 
 // Program is one service: what Run needs to know.
@@ -52,7 +50,7 @@ type Service struct {
 	health   *health
 	draining atomic.Bool
 
-	dependencies []*resilience.Dependency
+	dependencies []*dependency
 	startup      []task
 	workers      []task
 	stops        []task
