@@ -1,7 +1,7 @@
 # Long recipes are scripts in deploy/ and scripts/. Everything with containers prepares the machine first
 # (deploy/airgap/README.md), which takes a third of a second when there is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help demo down logs load break-recommendations fix-recommendations incident build test fmt unit e2e soak
+.PHONY: help demo down logs load break-recommendations fix-recommendations incident build test fmt unit e2e soak bench
 
 help: ## prints this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,7 @@ test: ## everything: format, vet, lint, modules, deploy files, unit and componen
 
 fmt: ## formats all Go code and tidies every go.mod
 	@gofmt -w $$(go list -m -f '{{.Dir}}')
-	@for dir in $$(go list -m -f '{{.Dir}}'); do (cd $$dir && GOWORK=off go mod tidy) || exit 1; done
+	@for dir in $$(go list -m -f '{{.Dir}}') pkg/resilience/bench; do (cd $$dir && GOWORK=off go mod tidy) || exit 1; done
 
 unit: ## unit and component tests with -race (component tests start Postgres and Redis)
 	@scripts/test.sh unit
@@ -46,3 +46,7 @@ e2e: ## starts the real compose file on ports of its own and breaks it; RUN=Test
 
 soak: ## ten quiet minutes of load: no error, no open breaker, flat memory; SOAK=30m for longer
 	@scripts/test.sh soak
+
+bench: ## what a protected call costs beside others; CHECK=1 fails on a broken promise, PLOT=1 redraws the limits' chart too
+	@$(if $(PLOT),cd pkg/resilience && go test -run WhyAIMD -plot doc/limits.svg .)
+	@cd pkg/resilience/bench && GOWORK=off go run . $(if $(CHECK),-check)

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 modules=$(go list -m -f '{{.Dir}}')
+bench=$PWD/pkg/resilience/bench # not in the workspace: what it compares with would join everybody's build list
 
 # testcontainers: no reaper image is needed, every test ends what it starts; and the engine's ports are this machine's,
 # also where a /.dockerenv makes it believe that it is inside a container.
@@ -22,17 +23,19 @@ stage_format() {
 stage_vet() {
 	go vet work
 	go vet -tags e2e ./e2e
+	(cd "$bench" && GOWORK=off go vet ./...)
 }
 
 stage_lint() {
 	go run "$staticcheck" work
 	go run "$staticcheck" -tags e2e ./e2e
+	(cd "$bench" && GOWORK=off go run "$staticcheck" ./...)
 }
 
 # Whoever takes one module alone gets what its own go.mod says, not what the workspace adds.
 stage_modules() {
 	local module bad=""
-	for module in $modules; do
+	for module in $modules "$bench"; do
 		(cd "$module" && export GOWORK=off && go build -o /dev/null ./... && go mod tidy -diff) || bad+=" ${module#"$PWD"/}"
 	done
 	[ -z "$bad" ] || fail "these modules do not build alone, or their go.mod is not tidy (make fmt does that):$bad"
