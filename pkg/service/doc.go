@@ -25,6 +25,16 @@
 //     have noticed. Then no new connections, SHUTDOWN_TIMEOUT for what is in flight, workers stopped, pools closed last.
 //     A second signal ends the process at once.
 //
+// # What operators can do
+//
+// The internal listener has /metrics, /debug/pprof/ and /resilience: every dependency with its breaker, why it is where it is, what
+// is in flight, and the policy; JSON, or a page with buttons for browsers. Overrides are logged, show in the metrics, and last
+// until they are released or the process ends:
+//
+//	curl localhost:9090/resilience
+//	curl -H 'Content-Type: application/json' -d '{"force":"open"}' localhost:9090/resilience/pricing/breaker   # or closed, release
+//	curl -H 'Content-Type: application/json' -d '{"limit":40}' localhost:9090/resilience/pricing/limit
+//
 // # What the log says
 //
 // One JSON object a line, with service, and inside a request request_id and trace_id. The lines to look for:
