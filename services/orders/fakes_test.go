@@ -182,6 +182,10 @@ func (f *fakeInventory) commit(w http.ResponseWriter, id string) {
 		problem(w, http.StatusNotFound, "reservation-not-found", nil)
 		return
 	}
+	if f.state[id] == "released" {
+		problem(w, http.StatusUnprocessableEntity, "reservation-released", nil)
+		return
+	}
 	f.state[id] = "committed"
 	reply(w, http.StatusOK, map[string]any{"order_id": id, "state": "committed"})
 }
@@ -247,6 +251,17 @@ func (f *fakeRecommendations) known() map[uuid.UUID]purchase {
 	c := map[uuid.UUID]purchase{}
 	for k, v := range f.events {
 		c[k] = v
+	}
+	return c
+}
+
+// all is the state of every reservation.
+func (f *fakeInventory) all() map[uuid.UUID]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := map[uuid.UUID]string{}
+	for id, state := range f.state {
+		c[uuid.MustParse(id)] = state
 	}
 	return c
 }

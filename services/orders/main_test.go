@@ -37,6 +37,7 @@ type shop struct {
 	pricing   *fakePricing
 	inventory *fakeInventory
 	recs      *fakeRecommendations
+	marker    bool // a mutant's key that is claimed outside Postgres, for ever
 }
 
 // open starts the stores' tenants, the fakes and one instance. Background jobs are off unless knobs ("KEY=value") say otherwise,

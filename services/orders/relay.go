@@ -32,14 +32,14 @@ type event struct {
 type relay struct {
 	kind    string
 	store   *store
-	send    func(ctx context.Context, e event) error
+	send    sender
 	idle    time.Duration
 	wake    chan struct{} // of capacity 1
 	metrics *metrics
 	log     *slog.Logger
 }
 
-func newRelay(s *service.Service, st *store, m *metrics, kind string, idle time.Duration, send func(context.Context, event) error) *relay {
+func newRelay(s *service.Service, st *store, m *metrics, kind string, idle time.Duration, send sender) *relay {
 	return &relay{kind: kind, store: st, send: send, idle: idle, wake: make(chan struct{}, 1), metrics: m, log: s.Log}
 }
 

@@ -48,15 +48,15 @@ func build(s *service.Service, cfg *Config) error {
 	if err != nil {
 		return err
 	}
-	commits := newRelay(s, st, m, kindCommit, cfg.RelayEvery, func(ctx context.Context, e event) error { return stock.commit(ctx, e.OrderID) })
-	purchases := newRelay(s, st, m, kindPurchase, cfg.RelayEvery, func(ctx context.Context, e event) error { return recs.purchased(ctx, e.EventID, e.Payload) })
+	outbox := relays(stock, recs, func(kind string, send sender) *relay { return newRelay(s, st, m, kind, cfg.RelayEvery, send) })
 	place := &placing{keys: keys, store: st, pricing: prices, inventory: stock, work: cfg.WorkTimeout,
-		placed: func() { commits.poke(); purchases.poke() }, metrics: m, log: s.Log}
+		placed: func() { outbox[kindCommit].poke(); outbox[kindPurchase].poke() }, metrics: m, log: s.Log}
 	abandoned := &completer{keys: keys, placing: place, after: cfg.CompleteAfter, log: s.Log}
 
 	routes(s.Router, &api{store: st, placing: place}, cfg.PlaceTimeout)
-	s.Go("relay-"+kindCommit, commits.run)
-	s.Go("relay-"+kindPurchase, purchases.run)
+	for kind, r := range outbox {
+		s.Go("relay-"+kind, r.run)
+	}
 	s.Go("completer", service.Every(cfg.CompleteEvery, abandoned.round))
 	s.Go("reaper", service.Every(cfg.ReapEvery, func(ctx context.Context) error {
 		_, err := keys.Reap(ctx)
@@ -64,4 +64,15 @@ func build(s *service.Service, cfg *Config) error {
 	}))
 	s.Go("outbox-metrics", func(ctx context.Context) error { return m.watch(ctx, st) })
 	return nil
+}
+
+// sender delivers one event; an error is judged by verdict.go.
+type sender func(ctx context.Context, e event) error
+
+// relays makes one relay for each kind of event. This is where an event finds its receiver.
+func relays(stock *inventory, recs *recommendations, build func(kind string, send sender) *relay) map[string]*relay {
+	return map[string]*relay{
+		kindCommit:   build(kindCommit, func(ctx context.Context, e event) error { return stock.commit(ctx, e.OrderID) }),
+		kindPurchase: build(kindPurchase, func(ctx context.Context, e event) error { return recs.purchased(ctx, e.EventID, e.Payload) }),
+	}
 }
