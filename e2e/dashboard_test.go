@@ -16,7 +16,7 @@ import (
 // a shop without trouble, and a renamed metric is all it takes.
 func TestEveryPanelShowsData(t *testing.T) {
 	s := stack(t)
-	stop := browse(t, s.URL("productpage"), 10)
+	stop := browse(t, s.URL("productpage"), 10).stop
 	defer stop()
 	files, err := filepath.Glob("../deploy/grafana/dashboards/*.json")
 	if err != nil || len(files) == 0 {

@@ -3,10 +3,7 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 )
@@ -15,59 +12,6 @@ import (
 // a quarter of a second less, for the signal has to arrive first.
 const drainDelay = 2*time.Second - 250*time.Millisecond
 
-// visit is what one page request of the background load came to.
-type visit struct {
-	at       time.Time
-	status   int // 0: no answer
-	degraded string
-	err      error
-}
-
-// browse asks for product pages at a steady pace until stop is called, whatever
-// the answers are: open loop, so a slow shop does not slow the load down.
-func browse(t testing.TB, base string, perSecond int) (stop func() []visit) {
-	ctx, cancel := context.WithCancel(context.Background())
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	var mu sync.Mutex
-	var visits []visit
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(time.Second / time.Duration(perSecond))
-		defer tick.Stop()
-		for n := 0; ; n++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				wg.Go(func() {
-					v := look(client, fmt.Sprintf("%s/products/%d", base, 1+n%2000))
-					mu.Lock()
-					visits = append(visits, v)
-					mu.Unlock()
-				})
-			}
-		}
-	})
-	return func() []visit {
-		cancel()
-		wg.Wait()
-		client.CloseIdleConnections()
-		return visits
-	}
-}
-
-func look(client *http.Client, url string) visit {
-	v := visit{at: time.Now()}
-	resp, err := client.Get(url)
-	if err != nil {
-		v.err = err
-		return v
-	}
-	defer resp.Body.Close()
-	v.status, v.degraded = resp.StatusCode, resp.Header.Get("Degraded")
-	return v
-}
-
 // TestServicesBehindThePageRestartUnseen sends SIGTERM to each of the four
 // services behind the page, starts it again, and counts page requests that
 // failed meanwhile: none may, for a page has a fallback for each of its parts.
@@ -75,7 +19,7 @@ func TestServicesBehindThePageRestartUnseen(t *testing.T) {
 	s := stack(t)
 	for _, service := range []string{"recommendations", "inventory", "pricing", "orders"} {
 		t.Run(service, func(t *testing.T) {
-			stop := browse(t, s.URL("productpage"), 20)
+			stop := browse(t, s.URL("productpage"), 20).stop
 			s.Restart(t, service)
 			s.WaitReady(t, service)
 			visits := stop()
@@ -107,7 +51,7 @@ func TestServicesBehindThePageRestartUnseen(t *testing.T) {
 // them, so the error alone does not tell refused from lost.)
 func TestTheRestartingPageLosesNoRequestItAccepted(t *testing.T) {
 	s := stack(t)
-	stop := browse(t, s.URL("productpage"), 20)
+	stop := browse(t, s.URL("productpage"), 20).stop
 	eventually(t, "the first pages", func() bool { return look(http.DefaultClient, s.URL("productpage")+"/products/1").status == 200 })
 	term := time.Now()
 	s.Restart(t, "productpage")

@@ -23,9 +23,11 @@ type facts struct {
 	Price *struct {
 		Amount   int64  `json:"amount"`
 		Currency string `json:"currency"`
+		Stale    bool   `json:"stale"`
 	} `json:"price"`
 	Stock *struct {
-		Available int `json:"available"`
+		Available int  `json:"available"`
+		Snapshot  bool `json:"snapshot"`
 	} `json:"stock"`
 	Recommendations []json.RawMessage `json:"recommendations"`
 	Degraded        []string          `json:"degraded"`

@@ -86,6 +86,30 @@ func (s *Stack) alive(ctx context.Context, service string) error {
 	return nil
 }
 
+// births is when each of the containers was started last: one that died, or was restarted by somebody, has another.
+func (s *Stack) births(t testing.TB, services ...string) map[string]string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	born := map[string]string{}
+	for _, service := range services {
+		if err := s.alive(ctx, service); err != nil {
+			t.Errorf("%s: %v", service, err)
+			continue
+		}
+		id, err := s.id(ctx, service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.docker.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		born[service] = got.Container.State.StartedAt
+	}
+	return born
+}
+
 // id finds the container of a service.
 func (s *Stack) id(ctx context.Context, service string) (string, error) {
 	containers, err := s.containers(ctx)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 )
 
 const (
@@ -32,6 +33,10 @@ var published = []struct {
 	{"redis", []int{6379}},
 	{"toxiproxy", []int{8474}},
 	{"prometheus", []int{9090}},
+	{"productpage-naive", []int{public, internal}},
+	{"recommendations-naive", nil},
+	{"inventory-naive", nil},
+	{"janitor", nil},
 }
 
 // shopServices are the five, in the order of a customer's request.
@@ -101,16 +106,27 @@ func freePort(taken map[int]bool) (int, error) {
 // overrideFile is the second compose file, beside the logs, so that one can look at it.
 const overrideFile = artifacts + "/override.yml"
 
-// shortOpenTimes lets the page's breakers probe after 3 s instead of 10 or 30: how healing works is the same, and the tests wait
-// for it often.
-const shortOpenTimes = `    environment:
+// openFor is the open time of the page's breakers: 3 s instead of 10 or 30. How healing works is the same, and the tests wait for
+// it often. Those behind the page keep their distance to it: an inner breaker has to be ready to probe when an outer one does, or
+// the outer probe fails on a healthy store and the page waits one period more. So it is in production, with 5 s behind 10 or 30.
+const openFor = 3 * time.Second
+
+var openTimes = map[string]string{
+	"productpage": `
       RECOMMENDATIONS_OPEN_FOR: 3s
       INVENTORY_OPEN_FOR: 3s
       PRICING_OPEN_FOR: 3s
       ORDERS_OPEN_FOR: 3s
       REDIS_OPEN_FOR: 3s
       POSTGRES_OPEN_FOR: 3s
-`
+`,
+	"recommendations": `
+      POSTGRES_OPEN_FOR: 1s
+`,
+	"pricing": `
+      POSTGRES_OPEN_FOR: 1s
+`,
+}
 
 // writeOverride makes the second compose file. It publishes the ports; it lets a container that dies stay dead, for a restart
 // loop would hide why; it builds and pulls nothing; and it leaves the probing to the tests.
@@ -120,8 +136,11 @@ func writeOverride(chosen ports) error {
 	for _, p := range published {
 		fmt.Fprintf(&b, "  %s:\n    build: !reset null\n    pull_policy: never\n    restart: \"no\"\n", p.service)
 		fmt.Fprintf(&b, "    healthcheck: !override { disable: true }\n")
-		if p.service == "productpage" {
-			b.WriteString(shortOpenTimes)
+		if times := openTimes[p.service]; times != "" {
+			b.WriteString("    environment:" + times)
+		}
+		if len(p.ports) == 0 {
+			continue
 		}
 		b.WriteString("    ports: !override\n")
 		for _, port := range p.ports {

@@ -46,7 +46,7 @@ func TestAColdStartOpensNoBreaker(t *testing.T) {
 	for _, service := range services {
 		s.WaitReady(t, service)
 	}
-	stop := browse(t, s.URL("productpage"), 50)
+	stop := browse(t, s.URL("productpage"), 50).stop
 	time.Sleep(5 * time.Second)
 	for _, v := range stop() {
 		if v.err != nil || v.status != http.StatusOK {
@@ -61,7 +61,7 @@ func TestSteadyLoad(t *testing.T) {
 	s := stack(t)
 	opened := s.breakerOpenings(t)
 	memory := s.memory(t)
-	stop := browse(t, s.URL("productpage"), 25)
+	stop := browse(t, s.URL("productpage"), 25).stop
 	time.Sleep(*soak)
 	visits := stop()
 	bad, degraded := 0, 0

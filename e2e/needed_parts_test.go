@@ -1,0 +1,113 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"watertight.example/demo/faults"
+)
+
+// TestNeededPartsFail makes each of the services that an order needs slow, hung and down. The page answers in its budget with the
+// part's fallback. A customer who presses the button meanwhile gets the order or is told what to do, and gets it later by pressing
+// again: one order, never a half one.
+func TestNeededPartsFail(t *testing.T) {
+	for _, part := range []struct {
+		service, lacks string                      // "": the page does not need it
+		slow           []string                    // edges that make it slow for everybody who asks, as far as there are any
+		fallback       func(t *testing.T, f facts) // what the page shows of product 42 instead
+	}{
+		{"inventory", "stock", []string{"inventory-postgres", "inventory-postgres-replica"}, showsSnapshot},
+		{"pricing", "price", []string{"productpage-pricing"}, showsLastPrice},
+		{"orders", "", []string{"productpage-orders"}, showsAll},
+	} {
+		slow := faults.Fault{Kind: "latency", Latency: 400 * time.Millisecond} // twice what a page gives a part
+		for _, way := range []struct {
+			name          string
+			breakIt, mend func(*Stack, testing.TB)
+		}{
+			{"slow", func(s *Stack, t testing.TB) { s.Break(t, slow, part.slow...) }, func(s *Stack, t testing.TB) { s.Mend(t) }},
+			{"hung", func(s *Stack, t testing.TB) { s.Pause(t, part.service) }, func(s *Stack, t testing.TB) { s.Unpause(t, part.service) }},
+			{"down", func(s *Stack, t testing.TB) { s.Kill(t, part.service) }, func(s *Stack, t testing.TB) { s.Start(t, part.service) }},
+		} {
+			t.Run(part.service+" "+way.name, func(t *testing.T) {
+				s := stack(t)
+				s.waitWhole(t)
+				early, late := s.atTheButton(t, 1301), s.atTheButton(t, 1303)
+				b := browse(t, s.URL("productpage"), 20)
+				time.Sleep(time.Second)
+
+				way.breakIt(s, t)
+				broken := time.Now()
+				early.press(t) // the first to meet it: no breaker has opened yet
+				time.Sleep(3 * time.Second)
+				part.fallback(t, pageFacts(t, s, 42))
+				late.press(t)
+				arrivesNow(t, s)
+				mending := time.Now()
+				way.mend(s, t)
+				s.WaitReady(t, part.service)
+				b.heals(t, time.Now(), openFor+probeTime)
+
+				all := b.stop()
+				all.noneFails(t)
+				all.keepTheBudget(t)
+				if part.lacks != "" {
+					all.within(broken, mending).allLack(t, part.lacks)
+				}
+				early.getsOneOrder(t)
+				late.getsOneOrder(t)
+			})
+		}
+	}
+	stack(t).noHalfOrders(t)
+}
+
+func showsSnapshot(t *testing.T, f facts) {
+	if f.Stock == nil || !f.Stock.Snapshot { // Redis is well and holds a count of at most two minutes
+		t.Errorf("without inventory the page shows %+v as stock, want the snapshot", f.Stock)
+	}
+}
+
+func showsLastPrice(t *testing.T, f facts) {
+	if f.Price == nil || !f.Price.Stale || f.Price.Amount <= 0 { // waitWhole has just shown it this page
+		t.Errorf("without pricing the page shows %+v as price, want the last known", f.Price)
+	}
+}
+
+func showsAll(t *testing.T, f facts) {
+	if f.Price == nil || f.Price.Stale || f.Stock == nil || f.Stock.Snapshot || len(f.Degraded) > 0 {
+		t.Errorf("a page needs no orders, but lacks %v: %+v %+v", f.Degraded, f.Price, f.Stock)
+	}
+}
+
+// TestOrderPagesAreFastWhileRecommendationsHang is article 1's point about a shared pool: what has nothing to do with the sick part
+// must not wait for it.
+func TestOrderPagesAreFastWhileRecommendationsHang(t *testing.T) {
+	s := stack(t)
+	s.waitWhole(t)
+	v := newVisitor(t, s.URL("productpage"))
+	order := buy(t, v, 1305).url.String()
+	looks := func(n int) (all visits) {
+		for range n {
+			all = append(all, look(v.client, order))
+			time.Sleep(50 * time.Millisecond)
+		}
+		return all
+	}
+	b := browse(t, s.URL("productpage"), 20)
+	before := looks(60)
+	s.Break(t, faults.Fault{Kind: "hang"}, "productpage-recommendations")
+	during := looks(120) // from the first moment on, when every product page still waits for its part
+	s.Mend(t)
+	after := looks(60)
+	b.stop().noneFails(t)
+
+	during.noneFails(t)
+	during.areAsFastAs(t, append(before, after...))
+	if n := len(during.where(func(v visit) bool { return v.status == http.StatusOK })); n < 100 {
+		t.Errorf("only %d of %d order pages", n, len(during))
+	}
+}

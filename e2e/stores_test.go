@@ -1,0 +1,102 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+)
+
+// storeHeals is how long after a store accepts connections again all pages have to be whole: breakers of the page behind breakers
+// of the services, each probing once per open period.
+const storeHeals = 10 * time.Second
+
+// TestStoresComeAndGo takes each store away under load and gives it back. Nobody restarts anything and nothing may restart itself:
+// the services keep their processes, the pages keep coming, say what they lack, and are whole again soon after.
+func TestStoresComeAndGo(t *testing.T) {
+	away := func(take func(*Stack, testing.TB, ...string), give func(*Stack, testing.TB, ...string), store string) func(*Stack, testing.TB) time.Time {
+		return func(s *Stack, t testing.TB) time.Time {
+			take(s, t, store)
+			time.Sleep(4 * time.Second) // long enough for every breaker in front of it to open
+			back := time.Now()
+			give(s, t, store)
+			return back
+		}
+	}
+	stop, kill, pause := (*Stack).Stop, (*Stack).Kill, (*Stack).Pause
+	start, unpause := (*Stack).Start, (*Stack).Unpause
+	for _, outage := range []struct {
+		name, store string
+		lacks       string // what pages lack meanwhile; "": inventory has two databases, and Redis is a short cut
+		happens     func(*Stack, testing.TB) (back time.Time)
+	}{
+		{"redis gone", "redis", "", away(stop, start, "redis")},
+		{"redis frozen", "redis", "", away(pause, unpause, "redis")},
+		{"redis flushed", "redis", "", flush},
+		{"postgres restarted", "postgres", "price", away(stop, start, "postgres")},
+		{"postgres killed", "postgres", "price", away(kill, start, "postgres")},
+		{"postgres-recommendations restarted", "postgres-recommendations", "recommendations", away(stop, start, "postgres-recommendations")},
+		{"postgres-recommendations killed", "postgres-recommendations", "recommendations", away(kill, start, "postgres-recommendations")},
+		{"postgres-inventory restarted", "postgres-inventory", "", away(stop, start, "postgres-inventory")},
+		{"postgres-inventory killed", "postgres-inventory", "", away(kill, start, "postgres-inventory")},
+		{"postgres-inventory-replica restarted", "postgres-inventory-replica", "", away(stop, start, "postgres-inventory-replica")},
+		{"postgres-inventory-replica killed", "postgres-inventory-replica", "", away(kill, start, "postgres-inventory-replica")},
+	} {
+		t.Run(outage.name, func(t *testing.T) {
+			s := stack(t)
+			s.waitWhole(t)
+			born := s.births(t, services...)
+			b := browse(t, s.URL("productpage"), 20)
+			time.Sleep(time.Second)
+			gone := time.Now()
+			back := outage.happens(s, t)
+			s.waitAccepts(t, outage.store)
+			b.heals(t, time.Now(), storeHeals)
+
+			all := b.stop()
+			all.noneFails(t)
+			all.keepTheBudget(t)
+			if outage.lacks != "" && len(all.within(gone, back).where(func(v visit) bool { return v.lacks(outage.lacks) })) < 20 {
+				t.Errorf("hardly a page said that it lacked its %s: %s was not missed", outage.lacks, outage.store)
+			}
+			for service, now := range s.births(t, services...) {
+				if now != born[service] {
+					t.Errorf("%s is another process than before", service)
+				}
+			}
+			buy(t, newVisitor(t, s.URL("productpage")), 1203) // all of the shop is back, not only its window
+		})
+	}
+}
+
+func flush(s *Stack, t testing.TB) time.Time {
+	if err := s.Redis().FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return time.Now()
+}
+
+// waitAccepts waits until a store takes a new connection and answers on it: from then on the rest is ours.
+func (s *Stack) waitAccepts(t testing.TB, store string) {
+	t.Helper()
+	eventuallyIn(t, time.Minute, store+" accepts connections", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if store == "redis" {
+			client := redis.NewClient(&redis.Options{Addr: s.ports.addr("redis", 6379)})
+			defer client.Close()
+			return client.Ping(ctx).Err() == nil
+		}
+		conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://auditor:auditor-demo@%s/postgres?sslmode=disable", s.ports.addr(store, 5432)))
+		if err != nil {
+			return false
+		}
+		defer conn.Close(ctx)
+		return conn.Ping(ctx) == nil
+	})
+}
