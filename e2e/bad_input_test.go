@@ -68,6 +68,14 @@ func badRequests() []hostile {
 	add("recommendations", "GET", "/products/1/bought-together?limit=0", "")
 	add("recommendations", "GET", "/products/1/bought-together?limit=999", "")
 	add("recommendations", "GET", "/purchases/"+someID, "")
+	add("recommendations", "GET", "/purchases/nonsense", "")
+	add("recommendations", "GET", "/best-sellers?limit=0", "")
+	add("recommendations", "GET", "/best-sellers?limit=many", "")
+	add("inventory", "GET", "/stock?sku=1&fresh=maybe", "")
+	add("inventory", "POST", "/reservations/not-an-id/release", "")
+	add("orders", "POST", "/resolve/not-an-id", "")
+	add("orders", "GET", "/orders/"+someID, "") // no customer
+	add("orders", "GET", "/checkouts/a-good-key-000000000", "")
 	for _, body := range lines {
 		add("recommendations", "POST", "/purchases", body)
 	}
