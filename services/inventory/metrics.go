@@ -27,7 +27,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"result"}),
 	}
 	reg.MustRegister(m.reservations, m.sweeps, m.snapshot)
-	for _, operation := range []string{"reserve", "commit", "release"} {
+	for _, operation := range []string{"reserve", "commit", "release", "restock"} {
 		for _, result := range []string{"moved", "replayed", "short", "refused", "failed"} {
 			m.reservations.WithLabelValues(operation, result)
 		}

@@ -44,7 +44,7 @@ func classify(err error) resilience.Outcome {
 func isRefusal(err error) bool {
 	var short *ShortError
 	var unknown *UnknownSKUError
-	for _, refusal := range []error{ErrNotFound, ErrMismatch, ErrReleased, ErrCommitted, ErrContended} {
+	for _, refusal := range []error{ErrNotFound, ErrMismatch, ErrReleased, ErrCommitted, ErrRestocked, ErrContended} {
 		if errors.Is(err, refusal) {
 			return true
 		}

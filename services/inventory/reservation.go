@@ -53,6 +53,7 @@ var (
 	ErrMismatch  = errors.New("the order has already reserved other lines")
 	ErrReleased  = errors.New("the reservation was released")
 	ErrCommitted = errors.New("the reservation was committed")
+	ErrRestocked = errors.New("the goods of this order came back by another event, or this event was for another order")
 	ErrContended = errors.New("stock changed with every look at it")
 )
 

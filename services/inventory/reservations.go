@@ -77,13 +77,16 @@ func (a *api) getReservation(w http.ResponseWriter, r *http.Request) error {
 	return service.WriteJSON(w, http.StatusOK, res)
 }
 
-// orderID takes the canonical form only: uuid.Parse alone also accepts braces,
+// orderID and pathID take the canonical form only: uuid.Parse alone also accepts braces,
 // urn: and no dashes, and one order would have several addresses.
 func orderID(r *http.Request) (uuid.UUID, error) {
-	text := chi.URLParam(r, "order_id")
+	return pathID(chi.URLParam(r, "order_id"), "order id")
+}
+
+func pathID(text, what string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != 36 {
-		return id, invalid("The order id must be a UUID like 123e4567-e89b-42d3-a456-426614174000.")
+		return id, invalid("The %s must be a UUID like 123e4567-e89b-42d3-a456-426614174000.", what)
 	}
 	return id, nil
 }
@@ -131,6 +134,8 @@ func problem(err error) error {
 		return refused("reservation-released")
 	case errors.Is(err, ErrCommitted):
 		return refused("reservation-committed")
+	case errors.Is(err, ErrRestocked):
+		return refused("restock-mismatch")
 	case errors.Is(err, ErrNotFound):
 		return service.NewProblem(http.StatusNotFound, "reservation-not-found", "No such reservation.").Wrap(err)
 	case errors.Is(err, ErrContended):

@@ -49,6 +49,8 @@ func TestSchemaRefusesWhatTheCodeMustNotDo(t *testing.T) {
 		"ledger rewritten":      `UPDATE movements SET on_hand = 0`,
 		"ledger erased":         `DELETE FROM movements`,
 		"second commit":         `INSERT INTO movements (sku, kind, on_hand, reserved, order_id) VALUES (1, 'release', 0, -1, '` + done.String() + `')`,
+		"return of nothing":     `INSERT INTO movements (sku, kind, on_hand, reserved, order_id) VALUES (1, 'return', 0, 0, '` + done.String() + `')`,
+		"return without order":  `INSERT INTO movements (sku, kind, on_hand, reserved) VALUES (1, 'return', 1, 0)`,
 		"movement of nothing":   `INSERT INTO movements (sku, kind, on_hand, reserved) VALUES (1, 'receipt', 0, 0)`,
 		"reserve without order": `INSERT INTO movements (sku, kind, on_hand, reserved) VALUES (1, 'reserve', 0, 1)`,
 	} {

@@ -57,6 +57,7 @@ func routes(r chi.Router, a *api) {
 		r.Post("/commit", service.Handle(a.settle(Committed, "commit")))
 		r.Post("/release", service.Handle(a.settle(Released, "release")))
 	})
+	r.Post("/restocks/{event_id}", service.Handle(a.restock))
 }
 
 func buildStore(s *service.Service, cfg *Config, snap *snapshot) (*store, error) {

@@ -110,7 +110,7 @@ func (s *store) exec(t testing.TB, query string, args ...any) {
 // stockOf gives an item exactly n on hand, with a ledger that says so.
 func (s *store) stockOf(t testing.TB, sku, n int32) {
 	t.Helper()
-	s.exec(t, `TRUNCATE movements, reservation_lines, reservations`)
+	s.exec(t, `TRUNCATE movements, restocks, reservation_lines, reservations`)
 	s.exec(t, `UPDATE items SET on_hand = CASE sku WHEN $1 THEN $2 ELSE on_hand END, reserved = 0`, sku, n)
 	s.exec(t, `INSERT INTO movements (sku, kind, on_hand, reserved) SELECT sku, 'receipt', on_hand, 0 FROM items WHERE on_hand > 0`)
 }
