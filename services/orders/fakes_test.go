@@ -133,11 +133,20 @@ type fakeInventory struct {
 	fake
 	holds map[string][]Item // by order id
 	state map[string]string
+	back  map[string]string // order id by event id
 }
 
 func newFakeInventory(t *testing.T) *fakeInventory {
-	f := &fakeInventory{holds: map[string][]Item{}, state: map[string]string{}}
+	f := &fakeInventory{holds: map[string][]Item{}, state: map[string]string{}, back: map[string]string{}}
 	f.serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if event, ok := strings.CutPrefix(r.URL.Path, "/restocks/"); ok {
+			var body struct {
+				OrderID string `json:"order_id"`
+			}
+			_ = json.NewDecoder(r.Body).Decode(&body)
+			f.restock(w, event, body.OrderID)
+			return
+		}
 		id, action, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/reservations/"), "/")
 		if action == "commit" {
 			f.commit(w, id)
@@ -188,6 +197,27 @@ func (f *fakeInventory) commit(w http.ResponseWriter, id string) {
 	}
 	f.state[id] = "committed"
 	reply(w, http.StatusOK, map[string]any{"order_id": id, "state": "committed"})
+}
+
+func (f *fakeInventory) restock(w http.ResponseWriter, event, order string) {
+	if f.state[order] != "held" && f.state[order] != "committed" {
+		problem(w, http.StatusNotFound, "reservation-not-found", nil)
+		return
+	}
+	f.state[order], f.back[event] = "committed", order
+	reply(w, http.StatusOK, map[string]any{"event_id": event, "order_id": order, "lines": f.holds[order]})
+}
+
+// returned is the events by which an order's goods came back.
+func (f *fakeInventory) returned(id uuid.UUID) (events []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for event, order := range f.back {
+		if order == id.String() {
+			events = append(events, event)
+		}
+	}
+	return events
 }
 
 func (f *fakeInventory) taken(sku int) (n int) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,6 +64,29 @@ func (i *inventory) reserve(ctx context.Context, order uuid.UUID, items []Item) 
 // commit makes a hold a sale; idempotent.
 func (i *inventory) commit(ctx context.Context, order uuid.UUID) error {
 	return i.post(ctx, order, "/commit", nil, "committed")
+}
+
+// restock brings the goods of a cancelled order back; idempotent by the event's id. Only an answer that names the event says
+// that they are back.
+func (i *inventory) restock(ctx context.Context, event, order uuid.UUID) error {
+	return resilience.Do(ctx, i.dep, func(ctx context.Context) error {
+		body := strings.NewReader(`{"order_id":"` + order.String() + `"}`)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, i.url+"/restocks/"+event.String(), body)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		var answer struct {
+			EventID uuid.UUID `json:"event_id"`
+		}
+		if err := service.CallJSON(i.dep.HTTPClient(), req, &answer); err != nil {
+			return err
+		}
+		if answer.EventID != event {
+			return fmt.Errorf("%w: event %v for %v", service.ErrBadAnswer, answer.EventID, event)
+		}
+		return nil
+	})
 }
 
 // post believes only an answer that names this order in one of the states wanted: a page with status 200 holds no stock.

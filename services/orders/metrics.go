@@ -28,6 +28,7 @@ type metrics struct {
 	waiting   *prometheus.GaugeVec   // kind
 	parked    *prometheus.GaugeVec   // kind
 	completed prometheus.Counter
+	cancelled prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -44,15 +45,16 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		waiting:   gauge("outbox_waiting_events", "Events not delivered yet."),
 		parked:    gauge("outbox_parked_events", "Events a receiver will not take; each needs a human."),
 		completed: prometheus.NewCounter(prometheus.CounterOpts{Name: "orders_completed_total", Help: "Abandoned keys brought to an answer by the completer."}),
+		cancelled: prometheus.NewCounter(prometheus.CounterOpts{Name: "orders_cancelled_total", Help: "Confirmed orders taken back by their customer."}),
 	}
-	reg.MustRegister(m.keys, m.outcomes, m.events, m.waiting, m.parked, m.completed)
+	reg.MustRegister(m.keys, m.outcomes, m.events, m.waiting, m.parked, m.completed, m.cancelled)
 	for _, result := range idempotency.Results() {
 		m.keys.WithLabelValues(string(result))
 	}
 	for _, outcome := range []string{outcomeConfirmed, outcomeRefused, outcomeRecalled, outcomeReleased, outcomeFenced, outcomeUnknown} {
 		m.outcomes.WithLabelValues(outcome)
 	}
-	for _, kind := range []string{kindCommit, kindPurchase} {
+	for _, kind := range kinds() {
 		m.waiting.WithLabelValues(kind)
 		m.parked.WithLabelValues(kind)
 		for _, result := range []string{delivered, retried, parked} {
@@ -84,7 +86,7 @@ func (m *metrics) watch(ctx context.Context, s *store) error {
 	defer tick.Stop()
 	for {
 		if waiting, parked, err := s.backlog(ctx); err == nil {
-			for _, kind := range []string{kindCommit, kindPurchase} {
+			for _, kind := range kinds() {
 				m.waiting.WithLabelValues(kind).Set(float64(waiting[kind]))
 				m.parked.WithLabelValues(kind).Set(float64(parked[kind]))
 			}

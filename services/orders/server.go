@@ -15,18 +15,23 @@ import (
 const (
 	kindCommit   = "commit_reservation" // to inventory
 	kindPurchase = "purchase"           // to recommendations
+	kindRestock  = "restock"            // to inventory, when an order is cancelled
 )
+
+func kinds() []string { return []string{kindCommit, kindPurchase, kindRestock} }
 
 // api is what the routes need.
 type api struct {
-	store   *store
-	placing *placing
+	store    *store
+	placing  *placing
+	returned func() // wakes the relay that returns goods
 }
 
 // routes are all endpoints of orders.
 func routes(r chi.Router, a *api, placeTimeout time.Duration) {
 	r.With(service.Timeout(placeTimeout)).Post("/orders", service.Handle(a.place))
 	r.Get("/orders/{order_id}", service.Handle(a.show))
+	r.Post("/orders/{order_id}/cancel", service.Handle(a.cancel))
 	r.Get("/checkouts/{key}", service.Handle(a.showCheckout))
 	r.Post("/resolve/{order_id}", service.Handle(a.resolve))
 }
@@ -53,7 +58,7 @@ func build(s *service.Service, cfg *Config) error {
 		placed: func() { outbox[kindCommit].poke(); outbox[kindPurchase].poke() }, metrics: m, log: s.Log}
 	abandoned := &completer{keys: keys, placing: place, after: cfg.CompleteAfter, log: s.Log}
 
-	routes(s.Router, &api{store: st, placing: place}, cfg.PlaceTimeout)
+	routes(s.Router, &api{store: st, placing: place, returned: outbox[kindRestock].poke}, cfg.PlaceTimeout)
 	for kind, r := range outbox {
 		s.Go("relay-"+kind, r.run)
 	}
@@ -74,5 +79,6 @@ func relays(stock *inventory, recs *recommendations, build func(kind string, sen
 	return map[string]*relay{
 		kindCommit:   build(kindCommit, func(ctx context.Context, e event) error { return stock.commit(ctx, e.OrderID) }),
 		kindPurchase: build(kindPurchase, func(ctx context.Context, e event) error { return recs.purchased(ctx, e.EventID, e.Payload) }),
+		kindRestock:  build(kindRestock, func(ctx context.Context, e event) error { return stock.restock(ctx, e.EventID, e.OrderID) }),
 	}
 }
