@@ -44,8 +44,5 @@ func runAudit(ctx context.Context, env environment, args []string) error {
 		return err
 	}
 	report.Print(env.stdout)
-	if n := report.Wrong(); n > 0 {
-		return fmt.Errorf("%d of %d checks do not add up", n, len(report.Checks))
-	}
-	return nil
+	return report.Err()
 }

@@ -52,6 +52,7 @@ func TestMistakesNameTheWayOut(t *testing.T) {
 		{"load -rate 0", "between 1 and 2000"},
 		{"load -target http://shop.example.com", "-i-own-this-host"},
 		{"fault", "demo fault latency -edge redis"},
+		{"audit -orders postgres://127.0.0.1:1/x -inventory postgres://127.0.0.1:1/x -recommendations postgres://127.0.0.1:1/x", "the database of"},
 		{"fault hang", "demo faults lists both"},
 		{"fault hang -edge redis -toxiproxy http://127.0.0.1:1", "connection refused"},
 		{"incident", "demo incident opening"},

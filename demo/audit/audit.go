@@ -40,14 +40,18 @@ type Report struct {
 	Checks                        []Check
 }
 
-// Wrong counts the checks that do not hold.
-func (r Report) Wrong() (n int) {
+// Err is nil when everything adds up.
+func (r Report) Err() error {
+	wrong := 0
 	for _, c := range r.Checks {
 		if c.Wrong > 0 {
-			n++
+			wrong++
 		}
 	}
-	return n
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d checks do not add up", wrong, len(r.Checks))
+	}
+	return nil
 }
 
 // Run reads everything once. An error means that nothing is known, never that something is wrong.

@@ -109,7 +109,7 @@ func (r Report) wrong() (demands []string) {
 
 func TestHonestBooks(t *testing.T) {
 	b := newBooks(t)
-	if r := b.audit(); r.Wrong() != 0 || r.Orders != 0 {
+	if r := b.audit(); r.Err() != nil || r.Orders != 0 {
 		t.Errorf("an empty shop: %+v", r)
 	}
 	b.sell()
@@ -120,7 +120,7 @@ INSERT INTO orders (id, state) VALUES ('`+two+`', 'abandoned');
 UPDATE outbox SET done_at = NULL`)
 	b.exec(inventory, `INSERT INTO reservations (id, state, expires_at, sweep_at) VALUES (gen_random_uuid(), 'held', now(), now())`)
 	r := b.audit()
-	if r.Wrong() != 0 || r.Orders != 1 || r.Tombstones != 1 || r.UnderWay != 4 {
+	if r.Err() != nil || r.Orders != 1 || r.Tombstones != 1 || r.UnderWay != 4 {
 		t.Errorf("%q wrong; %+v", r.wrong(), r)
 	}
 }
@@ -131,7 +131,7 @@ func TestCancelledOrderAddsUp(t *testing.T) {
 	b.exec(orders, `
 UPDATE orders SET state = 'cancelled';
 INSERT INTO outbox (event_id, order_id, kind, payload) VALUES (gen_random_uuid(), '`+id+`', 'restock', '{}')`)
-	if r := b.audit(); r.Wrong() != 0 || r.Cancelled != 1 {
+	if r := b.audit(); r.Err() != nil || r.Cancelled != 1 {
 		t.Errorf("before its goods are back: %q wrong", r.wrong())
 	}
 	b.exec(orders, `UPDATE outbox SET done_at = now()`)
@@ -142,7 +142,7 @@ INSERT INTO outbox (event_id, order_id, kind, payload) VALUES (gen_random_uuid()
 INSERT INTO restocks VALUES (gen_random_uuid(), '`+id+`');
 INSERT INTO movements (sku, kind, on_hand, reserved, order_id) SELECT sku, 'return', quantity, 0, reservation_id FROM reservation_lines;
 UPDATE items i SET on_hand = on_hand + quantity FROM reservation_lines l WHERE i.sku = l.sku`)
-	if r := b.audit(); r.Wrong() != 0 {
+	if r := b.audit(); r.Err() != nil {
 		t.Errorf("%q wrong", r.wrong())
 	}
 }
@@ -189,6 +189,9 @@ func TestEveryCheckFinds(t *testing.T) {
 			r := b.audit()
 			if !slices.Contains(r.wrong(), c.demand) {
 				t.Errorf("went unnoticed; wrong: %q", r.wrong())
+			}
+			if err := r.Err(); err == nil || !strings.Contains(err.Error(), "do not add up") {
+				t.Errorf("the verdict: %v", err)
 			}
 			covered[c.demand] = true
 			var out strings.Builder

@@ -179,7 +179,8 @@ CREATE TRIGGER fresh_id BEFORE UPDATE OF attempt ON idempotency_keys FOR EACH RO
 }
 
 // TestTeethReleaseOnUnknownOutcome: the answer to the commit is lost. Whoever takes this for a failure and clears the key (the
-// articles' Del) opens an intent again that was carried out.
+// articles' Del) opens an intent again that was carried out. (Merely ending the lease would be harmless as long as the fence and the
+// stable order id stand; that it does not happen either is checked by TestCrashBetweenEveryTwoSteps, "during finish".)
 func TestTeethReleaseOnUnknownOutcome(t *testing.T) {
 	story := func(clear bool) (*shop, heard) {
 		s, h := closed(t), heard{}
