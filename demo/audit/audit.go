@@ -105,8 +105,8 @@ func open(ctx context.Context, cfg Config) (map[string]*pgx.Conn, func(), error)
 			_ = c.Close(context.WithoutCancel(ctx)) // nothing was written
 		}
 	}
-	for name, url := range map[string]string{orders: cfg.Orders, inventory: cfg.Inventory, recommendations: cfg.Recommendations} {
-		c, err := pgx.ParseConfig(url)
+	for _, d := range []struct{ name, url string }{{orders, cfg.Orders}, {inventory, cfg.Inventory}, {recommendations, cfg.Recommendations}} {
+		c, err := pgx.ParseConfig(d.url)
 		if err == nil {
 			if c.Password == "" {
 				c.Password = cfg.Password
@@ -114,12 +114,12 @@ func open(ctx context.Context, cfg Config) (map[string]*pgx.Conn, func(), error)
 			c.ConnectTimeout = 5 * time.Second
 			c.RuntimeParams["default_transaction_read_only"] = "on"
 			c.RuntimeParams["application_name"] = "audit"
-			shop[name], err = pgx.ConnectConfig(ctx, c)
+			shop[d.name], err = pgx.ConnectConfig(ctx, c)
 		}
 		if err != nil {
-			delete(shop, name)
+			delete(shop, d.name)
 			closeAll()
-			return nil, nil, fmt.Errorf("the database of %s: %w", name, err)
+			return nil, nil, fmt.Errorf("the database of %s: %w", d.name, err)
 		}
 	}
 	return shop, closeAll, nil
