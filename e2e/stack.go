@@ -62,9 +62,7 @@ func stack(t testing.TB) *Stack {
 	}
 	s := shared.s
 	s.heal(t)
-	if err := s.Toxiproxy().ResetState(); err != nil {
-		t.Fatalf("toxiproxy: %v", err)
-	}
+	eventually(t, "toxiproxy ends all faults", func() bool { return s.Toxiproxy().ResetState() == nil }) // heal may have just started it
 	for _, service := range shopServices {
 		s.WaitReady(t, service)
 	}
