@@ -16,10 +16,37 @@ import (
 // same visitors come to the protected page and to its naive twin. The incident judges every promise itself (demo/incident); here
 // all of them must have been measured and kept, the one that the naive page collapses among them. What it does not judge is
 // added: somebody buys in the middle of it, the breaker asks no more often than agreed, and no process was replaced meanwhile.
+//
+// Some promises are about milliseconds. When one is broken and the machine has demonstrably stood still meanwhile, it says
+// something about the machine, and the story is played again, at most twice; a promise that our code breaks is broken then, too.
 func TestTheOpeningIncident(t *testing.T) {
 	s := stack(t)
 	s.WaitReady(t, "productpage-naive")
 	born := s.births(t, append([]string{"productpage-naive"}, services...)...)
+	for try := 1; ; try++ {
+		heart := takePulse()
+		report := s.openingIncident(t)
+		pause := heart.end()
+		s.keepReport(t, report)
+		broken := append(report.Broken(), report.Unjudged()...)
+		if len(broken) > 0 && pause > standstill && try < 3 {
+			t.Logf("%d promises broken while the machine stood still for %s: once more", len(broken), pause)
+			continue
+		}
+		for _, v := range broken {
+			t.Errorf("%s: %s, measured %s; the naive page %s: %s", v.Promise, v.Bound, v.Protected, v.Naive, v.Result())
+		}
+		break
+	}
+	for service, now := range s.births(t, append([]string{"productpage-naive"}, services...)...) {
+		if now != born[service] {
+			t.Errorf("%s was started again during the incident", service)
+		}
+	}
+}
+
+func (s *Stack) openingIncident(t *testing.T) incident.Report {
+	t.Helper()
 	// 15 s for the usual time and 30 s for the healing: the busy second in which the naive twin works off what it has queued up
 	// must stay well below one page in twenty.
 	story := incident.Opening(incident.Times{Baseline: 15 * time.Second, Fault: 30 * time.Second, Recovery: 30 * time.Second},
@@ -41,16 +68,7 @@ func TestTheOpeningIncident(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
-	s.keepReport(t, report)
-	for _, v := range append(report.Broken(), report.Unjudged()...) {
-		t.Errorf("%s: %s, measured %s; the naive page %s: %s", v.Promise, v.Bound, v.Protected, v.Naive, v.Result())
-	}
-	for service, now := range s.births(t, append([]string{"productpage-naive"}, services...)...) {
-		if now != born[service] {
-			t.Errorf("%s was started again during the incident", service)
-		}
-	}
+	return report
 }
 
 // meanwhile is what happens in the middle of the fault.

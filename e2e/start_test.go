@@ -78,8 +78,8 @@ func TestSteadyLoad(t *testing.T) {
 	if bad > 0 {
 		t.Errorf("%d of %d pages failed with no fault set", bad, len(visits))
 	}
-	// This machine is shared: a pause of its own may cost a page a part.
-	if degraded*1000 > len(visits) {
+	// This machine is shared: a pause of its own may cost a few pages, which come at the same moment, a part.
+	if degraded > 3+len(visits)/1000 {
 		t.Errorf("%d of %d pages degraded with no fault set", degraded, len(visits))
 	}
 	if got := s.breakerOpenings(t); got != opened {
