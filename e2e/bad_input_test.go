@@ -74,6 +74,12 @@ func badRequests() []hostile {
 	add("inventory", "GET", "/stock?sku=1&fresh=maybe", "")
 	add("inventory", "POST", "/reservations/not-an-id/release", "")
 	add("orders", "POST", "/resolve/not-an-id", "")
+	add("orders", "POST", "/orders/not-an-id/cancel", "")
+	add("orders", "POST", "/orders/"+someID+"/cancel", "") // no customer
+	add("inventory", "POST", "/restocks/not-an-id", `{"order_id":"`+someID+`"}`)
+	add("inventory", "POST", "/restocks/"+someID, `null`, `{"order_id":"x"}`, `{"order_id":"`+someID+`"}`, strings.Repeat("x", 3<<20))
+	// Two unknown ids are answered 200 and write a tombstone, on purpose: POST /reservations/{id}/release and POST
+	// /resolve/{id} must be able to end what has not arrived yet.
 	add("orders", "GET", "/orders/"+someID, "") // no customer
 	add("orders", "GET", "/checkouts/a-good-key-000000000", "")
 	for _, body := range lines {
@@ -162,7 +168,9 @@ func refuse(t *testing.T, s *Stack, h hostile) {
 }
 
 // rowCounts is the number of rows that bad input could have written.
-type rowCounts struct{ orders, keys, outbox, reservations, movements, quotes, purchases int }
+type rowCounts struct {
+	orders, keys, outbox, reservations, movements, restocks, quotes, purchases int
+}
 
 func (s *Stack) rowCounts(t testing.TB) (c rowCounts) {
 	t.Helper()
@@ -171,6 +179,7 @@ func (s *Stack) rowCounts(t testing.TB) (c rowCounts) {
 	s.queryRow(t, "orders", `SELECT count(*) FROM outbox`).scan(&c.outbox)
 	s.queryRow(t, "inventory", `SELECT count(*) FROM reservations`).scan(&c.reservations)
 	s.queryRow(t, "inventory", `SELECT count(*) FROM movements`).scan(&c.movements)
+	s.queryRow(t, "inventory", `SELECT count(*) FROM restocks`).scan(&c.restocks)
 	s.queryRow(t, "pricing", `SELECT count(*) FROM quotes`).scan(&c.quotes)
 	s.queryRow(t, "recommendations", `SELECT count(*) FROM purchases`).scan(&c.purchases)
 	return c

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestTheOpeningIncident(t *testing.T) {
 		pause := heart.end()
 		s.keepReport(t, report)
 		broken := append(report.Broken(), report.Unjudged()...)
-		if len(broken) > 0 && pause > standstill && try < 3 {
+		if len(broken) > 0 && onlyMilliseconds(broken) && pause > standstill && try < 3 {
 			t.Logf("%d promises broken while the machine stood still for %s: once more", len(broken), pause)
 			continue
 		}
@@ -43,6 +44,16 @@ func TestTheOpeningIncident(t *testing.T) {
 			t.Errorf("%s was started again during the incident", service)
 		}
 	}
+}
+
+// onlyMilliseconds: a failed page, an unmarked one, a probe too many or a naive page that does not collapse is never excused.
+func onlyMilliseconds(broken []incident.Verdict) bool {
+	for _, v := range broken {
+		if !slices.Contains([]string{"budget", "worst", "usual-time", "home", "order", "price", "stock", "opens", "stays"}, v.ID) {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Stack) openingIncident(t *testing.T) incident.Report {

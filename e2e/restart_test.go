@@ -15,12 +15,17 @@ const drainDelay = 2*time.Second - 250*time.Millisecond
 // TestServicesBehindThePageRestartUnseen sends SIGTERM to each of the four
 // services behind the page, starts it again, and counts page requests that
 // failed meanwhile: none may, for a page has a fallback for each of its parts.
+// Somebody presses the button of the checkout while the service is away: that is
+// an order or a clean refusal, and the same form makes one order in the end.
 func TestServicesBehindThePageRestartUnseen(t *testing.T) {
 	s := stack(t)
 	for _, service := range []string{"recommendations", "inventory", "pricing", "orders"} {
 		t.Run(service, func(t *testing.T) {
+			customer := s.atTheButton(t, 1021)
 			stop := browse(t, s.URL("productpage"), 20).stop
-			s.Restart(t, service)
+			s.Stop(t, service)
+			customer.press(t)
+			s.Start(t, service)
 			s.WaitReady(t, service)
 			visits := stop()
 			if len(visits) < 20 {
@@ -39,6 +44,7 @@ func TestServicesBehindThePageRestartUnseen(t *testing.T) {
 			eventually(t, "whole pages are back", func() bool {
 				return look(http.DefaultClient, s.URL("productpage")+"/products/42").degraded == ""
 			})
+			customer.getsOneOrder(t)
 		})
 	}
 }

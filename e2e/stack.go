@@ -103,6 +103,7 @@ func start() (_ *Stack, err error) {
 		return nil, err
 	}
 	if err := s.compose.Up(ctx, compose.RunServices(allServices()...)); err != nil {
+		s.keepLogs("start")
 		return s, errors.Join(err, s.stop())
 	}
 	for _, service := range shopServices {

@@ -10,7 +10,11 @@ prometheus=http://127.0.0.1:${PROMETHEUS_PORT:-19090}
 grafana=http://127.0.0.1:${GRAFANA_PORT:-13000}
 grafana_image=${GRAFANA_IMAGE:-grafana/grafana:11.6.0}
 
-have_grafana() { docker image inspect "$grafana_image" >/dev/null 2>&1 || docker pull -q "$grafana_image" >/dev/null 2>&1; }
+have_grafana() {
+	docker image inspect "$grafana_image" >/dev/null 2>&1 && return
+	say "Pulling $grafana_image (where it cannot be had, the stack is complete without it)"
+	docker pull -q "$grafana_image" >/dev/null 2>&1
+}
 
 whole_page() {
 	local page
@@ -37,7 +41,7 @@ scripts/build.sh
 if have_grafana; then export COMPOSE_PROFILES=grafana; fi
 say "Starting the shop"
 deploy/compose.sh up --detach --no-build --remove-orphans --quiet-pull ||
-	fail "If a port is taken, choose another one: SHOP_PORT, PROMETHEUS_PORT, GRAFANA_PORT (SHOP_PORT=18081 make demo)."
+	fail "If a port is taken, choose another one: SHOP_PORT, NAIVE_PORT, PROMETHEUS_PORT, GRAFANA_PORT (SHOP_PORT=28080 make demo)."
 wait_for_page
 say "Ready after $((SECONDS - start)) s"
 
@@ -53,5 +57,5 @@ $(if [ -n "${COMPOSE_PROFILES:-}" ]; then echo "  Grafana       $grafana"; else
   make incident                the same as a story with a verdict
   make load                    more customers
   make logs                    what the services say
-  make down                    stops it and removes everything it made
+  make down                    stops it and removes its containers, volumes and network
 EOF

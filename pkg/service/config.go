@@ -16,7 +16,7 @@ type Base struct {
 	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"2s" help:"Longest time a request may take; callers can only shorten it."`
 	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"65536" unit:"bytes" help:"Largest request body; more is answered 413."`
 	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"2s" help:"Time to keep serving after SIGTERM, until load balancers have noticed."`
-	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"6s" help:"Time for requests in flight after the drain delay; docker kills at 10 s."`
+	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"6s" help:"Time for requests in flight after the drain delay; both together must stay below what the platform grants."`
 	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO" unit:"level" help:"DEBUG, INFO, WARN or ERROR."`
 }
 

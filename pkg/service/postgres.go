@@ -15,7 +15,7 @@ import (
 // PostgresOptions says how a pool is sized and used. Zero values get the defaults named here.
 type PostgresOptions struct {
 	MaxConns         int               // default 8; over all replicas the sum must stay below the server's max_connections
-	MinConns         int               // default 2; opened before the service is ready and kept
+	MinConns         int               // default 2; kept open, and opened before the service is ready if the pool is Critical
 	StatementTimeout time.Duration     // default 1 s; set it just below the deadline of the calls, so that Postgres ends a query itself
 	Migrations       fs.FS             // *.sql for goose, at the root or in migrations/; nil: none
 	Critical         bool              // not ready while the database does not answer

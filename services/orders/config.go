@@ -43,6 +43,8 @@ const leaseSlack = 2 * time.Second
 // Validate reports every problem of the service's own knobs.
 func (c *Config) Validate() error {
 	errs := []error{
+		service.CheckURL("DATABASE_URL", c.DatabaseURL.Reveal(), "postgres", "postgresql"),
+		service.CheckURL("REDIS_URL", c.RedisURL.Reveal(), "redis", "rediss"),
 		service.Check(c.WorkTimeout < c.PlaceTimeout, "WORK_TIMEOUT: %v is not below PLACE_TIMEOUT (%v), which also covers the claim", c.WorkTimeout, c.PlaceTimeout),
 		service.Check(c.KeyLease >= c.WorkTimeout+finishTimeout+leaseSlack, "KEY_LEASE: %v is below WORK_TIMEOUT (%v) + %v to finish + %v: two owners would work at once", c.KeyLease, c.WorkTimeout, finishTimeout, leaseSlack),
 		service.Check(c.KeyWait < c.PlaceTimeout, "KEY_WAIT: %v is not below PLACE_TIMEOUT (%v)", c.KeyWait, c.PlaceTimeout),

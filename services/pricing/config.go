@@ -22,6 +22,7 @@ type Config struct {
 // Validate reports every problem of the service's own knobs.
 func (c *Config) Validate() error {
 	return errors.Join(
+		service.CheckURL("DATABASE_URL", c.DatabaseURL.Reveal(), "postgres", "postgresql"),
 		service.Check(c.MaxConns >= 4, "POSTGRES_MAX_CONNS: must be at least 4, is %d", c.MaxConns),
 		service.Check(c.StatementTimeout >= 10*time.Millisecond, "STATEMENT_TIMEOUT: %v is below 10ms, no query could answer", c.StatementTimeout),
 		service.Check(c.StatementTimeout < c.RequestTimeout, "STATEMENT_TIMEOUT: %v is not below REQUEST_TIMEOUT (%v): requests would break connections instead of ending their query", c.StatementTimeout, c.RequestTimeout),

@@ -9,7 +9,7 @@ import (
 )
 
 // Config holds every knob of this service. The numbers of the page itself (budgets, attempts) are no knobs: they belong
-// together and stand in page.go and beside each dependency.
+// together and stand in contract.go and beside each dependency.
 type Config struct {
 	service.Base
 	DatabaseURL service.Secret `env:"DATABASE_URL" envDefault:"postgres://catalogue@localhost:5432/catalogue?sslmode=disable" unit:"url" help:"The Postgres that holds the catalogue."`
@@ -42,6 +42,7 @@ const minCookieSecret = 32
 // Validate reports every problem of the service's own knobs.
 func (c *Config) Validate() error {
 	problems := []error{
+		service.CheckURL("DATABASE_URL", c.DatabaseURL.Reveal(), "postgres", "postgresql"), service.CheckURL("REDIS_URL", c.RedisURL.Reveal(), "redis", "rediss"),
 		service.CheckURL("RECOMMENDATIONS_URL", c.RecommendationsURL, "http", "https"), service.CheckURL("INVENTORY_URL", c.InventoryURL, "http", "https"),
 		service.CheckURL("PRICING_URL", c.PricingURL, "http", "https"), service.CheckURL("ORDERS_URL", c.OrdersURL, "http", "https"),
 	}

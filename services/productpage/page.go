@@ -62,8 +62,8 @@ func (s *shop) gather(ctx context.Context, p Product) page {
 	return out
 }
 
-// priced turns products into cards with prices, in one call. Prices that do not come are left out: the card is a pointer, not an
-// offer.
+// priced turns products into cards with prices, in one call. Prices that do not come are left out, and that makes no degraded page:
+// a card is a pointer, not an offer, and the contract's price is that of the product itself.
 func (s *shop) priced(ctx context.Context, products []Product) []Recommendation {
 	skus := ids(products)
 	slices.Sort(skus)

@@ -22,6 +22,7 @@ type Config struct {
 // Validate reports every problem of the service's own knobs.
 func (c *Config) Validate() error {
 	return errors.Join(
+		service.CheckURL("DATABASE_URL", c.DatabaseURL.Reveal(), "postgres", "postgresql"),
 		// Below four, one sick query of each kind would leave nothing for the others.
 		service.Check(c.MaxConns >= 4, "POSTGRES_MAX_CONNS: must be at least 4, is %d", c.MaxConns),
 		service.Check(c.StatementTimeout >= 10*time.Millisecond, "STATEMENT_TIMEOUT: %v is below 10ms, no query could answer", c.StatementTimeout),
