@@ -30,22 +30,29 @@ func (r record) opens(s *seen, sick phase) Finding {
 	if !ok {
 		return r.orTooEarly(found(false, "never"))
 	}
-	took := at.Sub(sick.From)
+	took := max(at.Sub(r.broken), 0) // the onset: stopping a process takes its time, in which it may have stopped answering already
 	return found(took <= openWithin, "after %s", ms(took))
 }
 
-// fits looks at every reading: five a second, so a peak between two is not seen.
+// fits looks at every reading: five a second, so a peak between two is not seen. The limit may adapt: calls that were let in under
+// the one before may still be there, so the larger of two neighbours is what they have to fit.
 func fits(s *seen, incident phase) Finding {
-	most, limit := 0, 0
+	var most, limit, before int
+	ok := true
 	for _, one := range s.readings {
 		if !one.At.Before(incident.From) && one.At.Before(incident.To) {
-			most, limit = max(most, one.InFlight), one.Limit
+			allowed := max(one.Limit, before)
+			if one.InFlight > most || limit == 0 {
+				most, limit = one.InFlight, allowed
+			}
+			ok = ok && one.InFlight <= allowed
 		}
+		before = one.Limit
 	}
 	if limit == 0 {
 		return unknown("no bulkhead seen")
 	}
-	return found(most <= limit, "at most %d of %d", most, limit)
+	return found(ok, "at most %d of %d", most, limit)
 }
 
 func flat(s *seen, base, incident phase) Finding {

@@ -24,18 +24,39 @@ func Opening(times Times, edges ...string) Incident {
 		length: times.Fault,
 		edges:  edges,
 		judge:  judgeOpening,
-		tell:   func(ctx context.Context, s *stage) { tellOpening(ctx, s, times, edges) },
+		tell: func(ctx context.Context, s *stage) {
+			tell(ctx, s, times, func() {
+				for _, edge := range edges {
+					s.breakEdge(ctx, faults.Fault{Kind: "latency", Edge: edge, Latency: slowness, For: times.Fault + expiry})
+				}
+			})
+		},
 	}
 }
 
-func tellOpening(ctx context.Context, s *stage, times Times, edges []string) {
+// Losing is every other way of losing recommendations. The promises are the opening incident's, because a page must not care which way
+// it is; lose and restore are the caller's own, for what Toxiproxy cannot do, such as killing a process. Both return when they are
+// done. restore is called once after lose, also when ctx has ended meanwhile, and then has 10 s.
+func Losing(times Times, how string, lose, restore func(context.Context) error) Incident {
+	return Incident{
+		Name:   "losing",
+		Title:  "Recommendations are lost",
+		Fault:  how,
+		length: times.Fault,
+		judge:  judgeOpening,
+		tell: func(ctx context.Context, s *stage) {
+			tell(ctx, s, times, func() { s.act(ctx, lose, restore) })
+		},
+	}
+}
+
+// tell is the plot of both: the usual, then something breaks, then it is mended.
+func tell(ctx context.Context, s *stage, times Times, breakIt func()) {
 	s.phase(baseline)
 	s.wait(ctx, times.Baseline)
 
 	s.phase(fault)
-	for _, edge := range edges {
-		s.breakEdge(ctx, faults.Fault{Kind: "latency", Edge: edge, Latency: slowness, For: times.Fault + expiry})
-	}
+	breakIt()
 	s.wait(ctx, times.Fault)
 
 	s.phase(recovery)

@@ -52,7 +52,10 @@ func (w *witness) line() string {
 	}
 	line := fmt.Sprintf("%s p95 %8s  failed %2d  degraded %3.0f %%", w.name, p95,
 		fresh.count(failed), 100*float64(fresh.count(degraded))/float64(max(1, len(fresh))))
-	if w.name == "protected" {
+	switch {
+	case w.name == "protected" && w.internal == nil:
+		return line
+	case w.name == "protected":
 		return line + fmt.Sprintf("  breaker %-9s", w.internal.now())
 	}
 	return line + fmt.Sprintf("  waiting %3d", inFlight)
@@ -66,7 +69,7 @@ func (r Report) Print(w io.Writer) {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", v.Result(), v.Promise, v.Bound, v.Protected, v.Naive)
 	}
 	tw.Flush()
-	fmt.Fprintf(w, "\nA p95 is bounded by max(2x, +25 ms) of its baseline in this run.\n%s\n", r.Sentence())
+	fmt.Fprintf(w, "\nA p95 is bounded by max(2x, +25 ms) of its baseline in this run.\n%s\n", strings.TrimSpace(r.Sentence()+"\n"+r.Advice()))
 }
 
 // Sentence is the whole incident in one.
@@ -87,6 +90,22 @@ func (r Report) Sentence() string {
 	}
 	return sentence
 }
+
+// Advice says how to judge what could not be, because nobody reads the page's internal listener; empty when somebody did.
+func (r Report) Advice() string {
+	n := 0
+	for _, v := range r.Unjudged() {
+		if v.Protected.Measured == notRead {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("NOT JUDGED: %d promises, which only the page's internal listener can tell. "+notReadAdvice, n)
+}
+
+const notReadAdvice = "`make incident` plays this inside the shop's network and judges all of them; so does -internal URL from where that answers."
 
 func ids(list []Verdict) string {
 	var names []string

@@ -8,62 +8,6 @@ import (
 	"watertight.example/demo/load"
 )
 
-var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-
-func second(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
-
-// kept is the record of an incident in which everything was as promised: fault from second 10 to 40, the breaker open
-// from second 10.6, full pages from second 41 on.
-func kept() record {
-	r := record{
-		began:  start,
-		phases: []phase{{baseline, second(0), second(10)}, {fault, second(10), second(40)}, {recovery, second(40), second(85)}},
-		broken: second(10.01), mended: second(40.02), openFor: 30 * time.Second,
-		protected: new(seen), naive: new(seen),
-	}
-	for i := range 85 * 25 {
-		at := second(float64(i) / 25)
-		kind := load.Product
-		switch i % 10 {
-		case 0:
-			kind = load.Browse
-		case 1:
-			kind = load.Order
-		}
-		mine := load.Sample{Kind: kind, At: at, Latency: 30 * time.Millisecond, Status: 200}
-		theirs := mine
-		if at.After(second(10)) && at.Before(second(41)) && kind == load.Product {
-			mine.Class, mine.Parts = load.Degraded, []string{"recommendations"}
-		}
-		if at.After(second(10)) && at.Before(second(45)) {
-			theirs.Latency = 4900 * time.Millisecond
-		}
-		r.protected.samples, r.naive.samples = append(r.protected.samples, mine), append(r.naive.samples, theirs)
-	}
-	for i := range 85 * 5 {
-		one := reading{At: second(float64(i) / 5), Breaker: "closed", InFlight: 2, Limit: 50}
-		if one.At.After(second(10.5)) && one.At.Before(second(41)) {
-			one.Breaker = "open"
-		}
-		r.protected.readings = append(r.protected.readings, one)
-	}
-	for i := range 85 {
-		r.protected.scrapes = append(r.protected.scrapes, scrape{second(float64(i)), map[string]float64{
-			`go_goroutines{service="productpage"}`:                                                   90,
-			`dependency_attempt_duration_seconds_count{dependency="recommendations"}`:                200,
-			`circuit_breaker_state_changes_total{dependency="recommendations",to_state="half_open"}`: 0,
-			`circuit_breaker_state_changes_total{dependency="recommendations",to_state="closed"}`:    float64(i / 41),
-			`dependency_call_duration_seconds_bucket{dependency="pricing",le="0.02"}`:                float64(20 * i),
-			`dependency_call_duration_seconds_bucket{dependency="pricing",le="0.2"}`:                 float64(20 * i),
-			`dependency_call_duration_seconds_bucket{dependency="pricing",le="+Inf"}`:                float64(20 * i),
-			`dependency_call_duration_seconds_bucket{dependency="inventory",le="0.02"}`:              float64(20 * i),
-			`dependency_call_duration_seconds_bucket{dependency="inventory",le="0.2"}`:               float64(20 * i),
-			`dependency_call_duration_seconds_bucket{dependency="inventory",le="+Inf"}`:              float64(20 * i),
-		}})
-	}
-	return r
-}
-
 func judged(r record, result Result) (list []string) {
 	for _, v := range judgeOpening(r) {
 		if v.Result() == result {
@@ -125,6 +69,12 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 		{"one failed page", func(r *record) { r.protected.change(load.Product, 50, 51, first(1, fail)) }, []string{"no-errors", "stays"}},
 		{"3 of 600 a little late", func(r *record) { r.protected.change(load.Product, 10, 11, first(3, slow(551*time.Millisecond))) }, nil},
 		{"4 of 600 a little late", func(r *record) { r.protected.change(load.Product, 10, 11, first(4, slow(551*time.Millisecond))) }, []string{"budget"}},
+		{"7 of 1500 a little late, all after the mend", func(r *record) {
+			r.protected.change(load.Product, 40, 41, first(7, slow(551*time.Millisecond)))
+		}, nil},
+		{"8 of 1500 a little late, all after the mend", func(r *record) {
+			r.protected.change(load.Product, 40, 41, first(8, slow(551*time.Millisecond)))
+		}, []string{"budget"}},
 		{"one very late", func(r *record) { r.protected.change(load.Product, 41, 42, first(1, slow(1001*time.Millisecond))) }, []string{"worst"}},
 		{"all slower", func(r *record) { r.protected.change(load.Product, 12, 40, slow(61*time.Millisecond)) }, []string{"usual-time"}},
 		{"slower before the breaker opens", func(r *record) { r.protected.change(load.Product, 10, 10.6, slow(120*time.Millisecond)) }, nil},
@@ -141,6 +91,18 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 		{"slow stock", func(r *record) { slowCalls(r, "inventory") }, []string{"stock"}},
 		{"opens late", func(r *record) { closedUntil(r, 12.1) }, []string{"opens"}},
 		{"never opens", func(r *record) { closedUntil(r, 85) }, []string{"opens"}},
+		{"as full as the limit was before it fell", func(r *record) {
+			r.protected.readings[80].InFlight = 50
+			for i := range r.protected.readings[80:] {
+				r.protected.readings[80+i].Limit = 25
+			}
+		}, nil},
+		{"fuller than the limit after it fell", func(r *record) {
+			r.protected.readings[81].InFlight = 26
+			for i := range r.protected.readings[80:] {
+				r.protected.readings[80+i].Limit = 25
+			}
+		}, []string{"bulkhead"}},
 		{"overfull", func(r *record) { r.protected.readings[80].InFlight = 51 }, []string{"bulkhead"}},
 		{"goroutines pile up", func(r *record) {
 			r.protected.series(`go_goroutines{service="productpage"}`, 30, func(float64) float64 { return 181 })
@@ -226,46 +188,5 @@ func TestNothingSeenIsNotMeasured(t *testing.T) {
 	r := record{protected: new(seen), naive: new(seen)}
 	if n := len(judged(r, NotMeasured)); n != 17 {
 		t.Errorf("%d of 17 not measured, passed: %v, broken: %v", n, judged(r, Pass), judged(r, Fail))
-	}
-}
-
-func TestQuantileIsTheNearestRank(t *testing.T) {
-	var s samples
-	for i := range 100 {
-		s = append(s, load.Sample{Latency: time.Duration(100-i) * time.Millisecond})
-	}
-	for q, want := range map[float64]time.Duration{0: 1, 0.5: 50, 0.95: 95, 1: 100} {
-		if got := s.quantile(q); got != want*time.Millisecond {
-			t.Errorf("quantile %v of 1 to 100 ms is %v", q, got)
-		}
-	}
-	if s[:20].p95() != 99*time.Millisecond || samples(nil).p95() != 0 {
-		t.Error(s[:20].p95())
-	}
-}
-
-func TestRelativeBound(t *testing.T) {
-	for base, want := range map[time.Duration]time.Duration{10: 35, 25: 50, 30: 60} {
-		if got := relative(base * time.Millisecond); got != want*time.Millisecond {
-			t.Errorf("%d ms: %v", base, got)
-		}
-	}
-}
-
-func TestHistogramP95LooksBetweenTwoScrapes(t *testing.T) {
-	bucket := func(le string) string {
-		return `dependency_call_duration_seconds_bucket{dependency="pricing",le="` + le + `"}`
-	}
-	from := scrape{series: map[string]float64{bucket("0.01"): 500, bucket("0.1"): 500, bucket("+Inf"): 500}}
-	to := scrape{series: map[string]float64{bucket("0.01"): 590, bucket("0.1"): 600, bucket("+Inf"): 600}}
-	if p95, calls := histogramP95(from, to, "pricing"); calls != 100 || p95 != 55*time.Millisecond {
-		t.Errorf("p95 %v of %v calls, want half-way through the second bucket", p95, calls)
-	}
-	to.series[bucket("+Inf")] = 700
-	if p95, _ := histogramP95(from, to, "pricing"); p95 != 100*time.Millisecond {
-		t.Errorf("p95 %v, want the last bound", p95)
-	}
-	if _, calls := histogramP95(from, to, "inventory"); calls != 0 {
-		t.Error("calls to another dependency were counted")
 	}
 }

@@ -55,6 +55,9 @@ func (r *run) ready(ctx context.Context) error {
 
 // play tells the story while visitors come, and ends when all of it has ended and been mended.
 func (r *run) play(ctx context.Context) error {
+	if r.witnesses[0].internal == nil {
+		r.say("the page's internal listener is not read: its breaker is not shown, and not every promise is judged. " + notReadAdvice)
+	}
 	r.began = time.Now()
 	playing, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -37,6 +37,7 @@ type stage struct {
 	phases         []phase
 	broken, mended time.Time // when the first fault was in force, and the last one gone
 	set            []faults.Active
+	restore        func(context.Context) error // undoes act; nil when there is nothing to undo
 	err            error
 }
 
@@ -85,6 +86,17 @@ func (s *stage) breakEdge(ctx context.Context, f faults.Fault) {
 	}
 }
 
+// act does what breaks something, and remembers how to undo it.
+func (s *stage) act(ctx context.Context, lose, restore func(context.Context) error) {
+	if s.err != nil {
+		return
+	}
+	s.restore = restore // also when lose fails half-way
+	if s.err = lose(ctx); s.err == nil {
+		s.broken = time.Now()
+	}
+}
+
 // mend ends all faults of this story, and says so when somebody else was faster: then there was less of an incident
 // than the promises are about.
 func (s *stage) mend(ctx context.Context) {
@@ -105,15 +117,21 @@ func (s *stage) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	var errs []error
+	undone := len(s.set) > 0 || s.restore != nil
+	if restore := s.restore; restore != nil {
+		s.restore = nil
+		errs = append(errs, restore(ctx))
+	}
 	for _, a := range s.set {
 		if err := s.proxies.End(ctx, a); err != nil {
 			errs = append(errs, fmt.Errorf("could not mend %s (it ends by itself at %s): %w", a.Edge, a.Until.Format(time.TimeOnly), err))
 		}
 	}
-	if len(s.set) > 0 && len(errs) == 0 {
+	err := errors.Join(errs...)
+	if undone && err == nil {
 		s.set, s.mended = nil, time.Now()
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // ready refuses a stage on which the story cannot be told: an edge is not there, or something is broken already.

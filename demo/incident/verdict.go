@@ -24,10 +24,10 @@ type Finding struct {
 	Result   Result `json:"result,omitempty"` // empty: the promise is not about this page
 }
 
-// String marks only what is not as it should be.
+// String is what was measured and what that came to. What was not measured says why, and nothing else.
 func (f Finding) String() string {
-	if f.Result == Fail {
-		return f.Measured + " FAIL"
+	if f.Result == Pass || f.Result == Fail {
+		return f.Measured + " " + string(f.Result)
 	}
 	return f.Measured
 }
@@ -60,6 +60,9 @@ func found(ok bool, format string, args ...any) Finding {
 	return f
 }
 
+// notRead is why a promise that only the page itself can witness is not judged.
+const notRead = "internal listener not read"
+
 // unknown says why there is no measurement.
 func unknown(why string) Finding { return Finding{why, NotMeasured} }
 
@@ -83,7 +86,7 @@ func (r record) promise(id, promise, bound string, measure func(*seen) Finding) 
 // inside is a promise whose measure is to be had from a page's internal listener only, which few can ask of the naive
 // twin: there its cell stays empty.
 func (r record) inside(id, promise, bound string, measure func(*seen) Finding) Verdict {
-	v := Verdict{ID: id, Promise: promise, Bound: bound, Protected: unknown("internal listener not read")}
+	v := Verdict{ID: id, Promise: promise, Bound: bound, Protected: unknown(notRead)}
 	if len(r.protected.scrapes) > 0 {
 		v.Protected = measure(r.protected)
 	}

@@ -103,9 +103,6 @@ func get(ctx context.Context, transport http.RoundTripper, url string, use func(
 
 // now is the breaker's state as last read; "?" when that is no news any more.
 func (i *internal) now() string {
-	if i == nil {
-		return "?"
-	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if n := len(i.readings); n > 0 && time.Since(i.readings[n-1].At) < 2*time.Second {

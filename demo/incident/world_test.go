@@ -29,6 +29,7 @@ type world struct {
 	down       map[string]bool
 	atOnset    func() // called once, when the fault is set
 	edgeStolen bool   // somebody mends behind the incident's back
+	lost       bool   // recommendations are, by other means than a toxic
 }
 
 func newWorld() *world { return &world{naivePace: 7 * time.Second, down: map[string]bool{}} }
@@ -63,7 +64,14 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-func (w *world) sick() bool { return len(w.toxics) > 0 && !w.edgeStolen }
+func (w *world) sick() bool { return (len(w.toxics) > 0 || w.lost) && !w.edgeStolen }
+
+// lose takes recommendations away by other means than Toxiproxy's, or gives them back.
+func (w *world) lose(lost bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost = lost
+}
 
 // protected is a page with a breaker: 500 ms of waiting for 100 ms each, then none but a probe per open period.
 func (w *world) protected(rw http.ResponseWriter, req *http.Request) {

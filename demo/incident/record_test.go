@@ -1,0 +1,63 @@
+package incident
+
+import (
+	"time"
+
+	"watertight.example/demo/load"
+)
+
+var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func second(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+
+// kept is the record of an incident in which everything was as promised: fault from second 10 to 40, the breaker open
+// from second 10.6, full pages from second 41 on.
+func kept() record {
+	r := record{
+		began:  start,
+		phases: []phase{{baseline, second(0), second(10)}, {fault, second(10), second(40)}, {recovery, second(40), second(85)}},
+		broken: second(10.01), mended: second(40.02), openFor: 30 * time.Second,
+		protected: new(seen), naive: new(seen),
+	}
+	for i := range 85 * 25 {
+		at := second(float64(i) / 25)
+		kind := load.Product
+		switch i % 10 {
+		case 0:
+			kind = load.Browse
+		case 1:
+			kind = load.Order
+		}
+		mine := load.Sample{Kind: kind, At: at, Latency: 30 * time.Millisecond, Status: 200}
+		theirs := mine
+		if at.After(second(10)) && at.Before(second(41)) && kind == load.Product {
+			mine.Class, mine.Parts = load.Degraded, []string{"recommendations"}
+		}
+		if at.After(second(10)) && at.Before(second(45)) {
+			theirs.Latency = 4900 * time.Millisecond
+		}
+		r.protected.samples, r.naive.samples = append(r.protected.samples, mine), append(r.naive.samples, theirs)
+	}
+	for i := range 85 * 5 {
+		one := reading{At: second(float64(i) / 5), Breaker: "closed", InFlight: 2, Limit: 50}
+		if one.At.After(second(10.5)) && one.At.Before(second(41)) {
+			one.Breaker = "open"
+		}
+		r.protected.readings = append(r.protected.readings, one)
+	}
+	for i := range 85 {
+		r.protected.scrapes = append(r.protected.scrapes, scrape{second(float64(i)), map[string]float64{
+			`go_goroutines{service="productpage"}`:                                                   90,
+			`dependency_attempt_duration_seconds_count{dependency="recommendations"}`:                200,
+			`circuit_breaker_state_changes_total{dependency="recommendations",to_state="half_open"}`: 0,
+			`circuit_breaker_state_changes_total{dependency="recommendations",to_state="closed"}`:    float64(i / 41),
+			`dependency_call_duration_seconds_bucket{dependency="pricing",le="0.02"}`:                float64(20 * i),
+			`dependency_call_duration_seconds_bucket{dependency="pricing",le="0.2"}`:                 float64(20 * i),
+			`dependency_call_duration_seconds_bucket{dependency="pricing",le="+Inf"}`:                float64(20 * i),
+			`dependency_call_duration_seconds_bucket{dependency="inventory",le="0.02"}`:              float64(20 * i),
+			`dependency_call_duration_seconds_bucket{dependency="inventory",le="0.2"}`:               float64(20 * i),
+			`dependency_call_duration_seconds_bucket{dependency="inventory",le="+Inf"}`:              float64(20 * i),
+		}})
+	}
+	return r
+}
