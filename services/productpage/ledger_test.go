@@ -32,6 +32,18 @@ func (l *ledger) handler() http.Handler {
 		}
 		send(w, http.StatusOK, o)
 	})
+	mux.HandleFunc("POST /orders/{id}/cancel", func(w http.ResponseWriter, r *http.Request) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		o, ok := l.orders[r.PathValue("id")]
+		if !ok || l.owner[o.ID] != r.Header.Get("X-Customer-Id") {
+			refuse(w, http.StatusNotFound, "order-not-found", nil)
+			return
+		}
+		o.State = "cancelled"
+		l.orders[o.ID] = o
+		send(w, http.StatusOK, o)
+	})
 	mux.HandleFunc("GET /checkouts/{key}", func(w http.ResponseWriter, r *http.Request) {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -14,6 +14,9 @@ type orderView struct {
 	Rows []row
 }
 
+// Cancelled tells whether the customer took the order back.
+func (v orderView) Cancelled() bool { return v.State == "cancelled" }
+
 // showOrder answers GET /orders/{id} to the customer who placed it; for everybody else there is no such order.
 func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	id, customer := chi.URLParam(r, "id"), s.customers.id(r)
@@ -35,7 +38,30 @@ func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Rows = append(v.Rows, row{p, l})
 	}
-	return s.render(w, r, http.StatusOK, "order", "Thank you", v)
+	title := "Thank you"
+	if v.Cancelled() {
+		title = "Your order is cancelled"
+	}
+	return s.render(w, r, http.StatusOK, "order", title, v)
+}
+
+// postCancel answers POST /orders/{id}/cancel: the order's page then shows what it is now. When the answer was lost on the way, that
+// page is where to look, too; pressing the button again is safe.
+func (s *shop) postCancel(w http.ResponseWriter, r *http.Request) error {
+	id, customer := chi.URLParam(r, "id"), s.customers.id(r)
+	if !isUUID(id) || customer == "" {
+		return noOrder()
+	}
+	_, err := s.orders.cancel(r.Context(), customer, id)
+	_, status, _ := refusalOf(err)
+	switch {
+	case status == http.StatusNotFound:
+		return noOrder()
+	case err != nil && !sent(err):
+		return err // a 503: nothing was changed
+	}
+	http.Redirect(w, r, "/orders/"+id, http.StatusSeeOther)
+	return nil
 }
 
 func noOrder() *service.Problem {

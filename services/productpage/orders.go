@@ -86,6 +86,24 @@ func (o *orders) order(ctx context.Context, customer, id string) (Order, error) 
 	return order, err
 }
 
+// cancel takes a confirmed order back and returns it as it is then. It may be asked again: twice is once, which the key, made of
+// the order's own id, tells everybody on the way.
+func (o *orders) cancel(ctx context.Context, customer, id string) (Order, error) {
+	return resilience.Call(ctx, o.dep, func(ctx context.Context) (Order, error) {
+		var order Order
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url+"/orders/"+id+"/cancel", nil)
+		if err != nil {
+			return order, err
+		}
+		req.Header.Set("Idempotency-Key", "cancel-"+id)
+		req.Header.Set("X-Customer-Id", customer)
+		if err := service.CallJSON(o.dep.HTTPClient(), req, &order); err != nil {
+			return order, err
+		}
+		return order, order.check()
+	})
+}
+
 // Checkout is what became of an intent: in_progress, confirmed with an order, or refused with a problem.
 type Checkout struct {
 	State   string  `json:"state"`

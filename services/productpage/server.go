@@ -68,6 +68,7 @@ func (s *shop) routes(router chi.Router) {
 	router.Group(func(r chi.Router) {
 		r.Use(private, sameOrigin(), service.Timeout(s.contract.checkout))
 		r.Post("/checkout", service.Handle(s.postCheckout))
+		r.Post("/orders/{id}/cancel", service.Handle(s.postCancel))
 	})
 }
 
