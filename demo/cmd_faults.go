@@ -28,7 +28,7 @@ demo faults lists every fault there is, the edges it can be set on, and what is 
 
 func runFaults(ctx context.Context, env environment, args []string) error {
 	fs := flag.NewFlagSet("faults", flag.ContinueOnError)
-	address := toxiproxyFlag(env, fs)
+	address, database := toxiproxyFlag(env, fs), databaseFlag(env, fs)
 	if err := parse(env, fs, faultsIntro, args); err != nil {
 		return help(err)
 	}
@@ -37,6 +37,7 @@ func runFaults(ctx context.Context, env environment, args []string) error {
 	for _, k := range faults.Kinds() {
 		fmt.Fprintf(tw, "%s\t%s\n", k.Name, k.Sentence)
 	}
+	fmt.Fprintf(tw, "plan-flip\t%s\n", planFlipSentence)
 	tw.Flush()
 
 	client := faults.NewClient(*address, nil)
@@ -56,9 +57,10 @@ func runFaults(ctx context.Context, env environment, args []string) error {
 	if err != nil {
 		return err
 	}
+	flipped, err := activeFlip(ctx, database())
 	fmt.Fprintln(env.stdout)
-	printActive(env.stdout, active, time.Now())
-	return nil
+	printActive(env.stdout, append(active, flipped...), time.Now())
+	return err
 }
 
 func printActive(w io.Writer, active []faults.Active, now time.Time) {
@@ -80,13 +82,17 @@ func printActive(w io.Writer, active []faults.Active, now time.Time) {
 
 const faultIntro = `
 demo fault breaks an edge of the running shop and mends it when the time is over, or at Ctrl-C. If the command itself is
-killed, the janitor ends the fault when its time is over. demo faults lists the faults and the edges.
+killed, the janitor ends the fault when its time is over. demo faults lists the faults and the edges. The fault plan-flip has no
+edge: demo fault plan-flip -h explains it.
 
   demo fault latency -edge recommendations-postgres -latency 4.8s -for 60s
   demo fault refuse -edge productpage-pricing,productpage-inventory -for 30s
   demo fault hang -edge redis -detach`
 
 func runFault(ctx context.Context, env environment, args []string) error {
+	if len(args) > 0 && (args[0] == "plan-flip" || args[0] == "analyze") {
+		return runPlanFlip(ctx, env, args[0], args[1:])
+	}
 	fs := flag.NewFlagSet("fault", flag.ContinueOnError)
 	address := toxiproxyFlag(env, fs)
 	edges := fs.String("edge", "", "`name` of the edge to break, or several with commas")
@@ -135,14 +141,14 @@ func runFault(ctx context.Context, env environment, args []string) error {
 }
 
 const mendIntro = `
-demo mend ends every fault, whoever set it and for however long; with -edge only those on the named edges.
+demo mend ends every fault, whoever set it and for however long, a flipped plan as well; with -edge only those on the named edges.
 
   demo mend
   demo mend -edge recommendations-postgres`
 
 func runMend(ctx context.Context, env environment, args []string) error {
 	fs := flag.NewFlagSet("mend", flag.ContinueOnError)
-	address := toxiproxyFlag(env, fs)
+	address, database := toxiproxyFlag(env, fs), databaseFlag(env, fs)
 	edge := fs.String("edge", "", "`name` of the edge to mend, or several with commas; all by default")
 	if err := parse(env, fs, mendIntro, args); err != nil {
 		return help(err)
@@ -155,7 +161,13 @@ func runMend(ctx context.Context, env environment, args []string) error {
 	for _, a := range ended {
 		fmt.Fprintf(env.stdout, "mended %s: %s\n", a.Edge, a.Kind)
 	}
-	if err == nil && len(ended) == 0 {
+	flipped := false
+	if *edge == "" {
+		var flipErr error
+		flipped, flipErr = mendFlip(ctx, env.stdout, database())
+		err = errors.Join(err, flipErr)
+	}
+	if err == nil && len(ended) == 0 && !flipped {
 		fmt.Fprintln(env.stdout, "nothing was broken")
 	}
 	return err

@@ -45,6 +45,7 @@ func process(t *testing.T, api string, args ...string) (*exec.Cmd, string) {
 func TestFaultsAlwaysEnd(t *testing.T) {
 	toxi := toxitest.Start(t)
 	client := faults.NewClient(toxi.API, nil)
+	getenv := func(name string) string { return map[string]string{"TOXIPROXY_URL": toxi.API}[name] }
 	broken := func() int {
 		t.Helper()
 		list, err := client.Active(t.Context())
@@ -94,7 +95,6 @@ func TestFaultsAlwaysEnd(t *testing.T) {
 		say := func(args ...string) string {
 			t.Helper()
 			var out strings.Builder
-			getenv := func(string) string { return toxi.API }
 			if err := run(t.Context(), append([]string{"demo"}, args...), getenv, &out); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestFaultsAlwaysEnd(t *testing.T) {
 	t.Run("when one of several edges cannot be broken", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := run(ctx, []string{"demo", "fault", "hang", "-edge", "one,three"}, func(string) string { return toxi.API }, os.Stdout)
+		err := run(ctx, []string{"demo", "fault", "hang", "-edge", "one,three"}, getenv, os.Stdout)
 		if err == nil || !strings.Contains(err.Error(), "there are one, two") || broken() != 0 {
 			t.Errorf("%v, %d broken", err, broken())
 		}

@@ -22,10 +22,7 @@ const (
 // TestEveryFaultEndsByItself sets faults with the real tool and then takes the tool away. The stack's own janitor has to end them.
 func TestEveryFaultEndsByItself(t *testing.T) {
 	s := stack(t)
-	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", demo, "watertight.example/demo").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	demo := buildDemo(t)
 	fault := func(t *testing.T, kind string, more ...string) *exec.Cmd {
 		args := append([]string{"fault", kind, "-toxiproxy", s.API(), "-for", faultTime.String(), "-edge"}, more...)
 		return exec.CommandContext(t.Context(), demo, args...)
@@ -72,6 +69,16 @@ func TestEveryFaultEndsByItself(t *testing.T) {
 	})
 
 	s.waitWhole(t) // an edge that is listed as mended lets pages through
+}
+
+// buildDemo gives the path of the real tool.
+func buildDemo(t *testing.T) string {
+	t.Helper()
+	demo := filepath.Join(t.TempDir(), "demo")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", demo, "watertight.example/demo").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return demo
 }
 
 // broken lists what Toxiproxy has, without touching it: `demo faults` would sweep.

@@ -2,7 +2,10 @@ module watertight.example/e2e
 
 go 1.26.0
 
-replace watertight.example/demo => ../demo
+replace (
+	watertight.example/demo => ../demo
+	watertight.example/pkg/storetest => ../pkg/storetest
+)
 
 require (
 	github.com/Shopify/toxiproxy/v2 v2.12.0

@@ -2,7 +2,8 @@
 # Runs once, when a Postgres container starts with an empty volume. Makes from DATABASES="name:password ..."
 #   - a database and a role of the same name for each owner; nobody else may connect to it,
 #   - `auditor`, who may read everything and change nothing: the tests' and the demo's eyes,
-#   - `replicator`, where REPLICATOR_PASSWORD is set.
+#   - `replicator`, where REPLICATOR_PASSWORD is set,
+#   - `demo`, where DEMO_PASSWORD is set: it may flip a query's plan and mend it (demo.sql).
 set -eu
 
 sql() { psql -v ON_ERROR_STOP=1 -q -X -U postgres -d postgres "$@"; }
@@ -27,4 +28,8 @@ CREATE ROLE replicator LOGIN REPLICATION PASSWORD :'password';
 SQL
 	# "all" in pg_hba.conf does not include replication connections.
 	echo 'host replication replicator all scram-sha-256' >>"$PGDATA/pg_hba.conf"
+fi
+
+if [ -n "${DEMO_PASSWORD:-}" ]; then
+	sql -d recommendations -v database=recommendations -v password="$DEMO_PASSWORD" -f /demo.sql
 fi
