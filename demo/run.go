@@ -29,6 +29,7 @@ func commands() []command {
 		{"fault", "breaks an edge of the shop for a while", runFault},
 		{"mend", "ends all faults at once", runMend},
 		{"incident", "plays a story on the shop, judges it, and writes a report", runIncident},
+		{"control", "serves the control room: a page to break the shop from, and to watch it", runControl},
 		{"audit", "reads the shop's databases and says whether orders, stock and events add up", runAudit},
 		{"janitor", "ends every fault whose time is over", runJanitor},
 	}

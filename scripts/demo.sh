@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 . deploy/airgap/lib.sh
 
 shop=http://127.0.0.1:${SHOP_PORT:-18080}
+control=http://127.0.0.1:${CONTROL_PORT:-18088}
 prometheus=http://127.0.0.1:${PROMETHEUS_PORT:-19090}
 grafana=http://127.0.0.1:${GRAFANA_PORT:-13000}
 grafana_image=${GRAFANA_IMAGE:-grafana/grafana:11.6.0}
@@ -41,7 +42,7 @@ scripts/build.sh
 if have_grafana; then export COMPOSE_PROFILES=grafana; fi
 say "Starting the shop"
 deploy/compose.sh up --detach --no-build --remove-orphans --quiet-pull ||
-	fail "If a port is taken, choose another one: SHOP_PORT, NAIVE_PORT, PROMETHEUS_PORT, GRAFANA_PORT (SHOP_PORT=28080 make demo)."
+	fail "If a port is taken, choose another one: SHOP_PORT, NAIVE_PORT, CONTROL_PORT, PROMETHEUS_PORT, GRAFANA_PORT (SHOP_PORT=28080 make demo)."
 wait_for_page
 say "Ready after $((SECONDS - start)) s"
 
@@ -49,6 +50,7 @@ cat <<EOF
 
   the shop      $shop          (try $shop/products/42)
   naive twin    http://127.0.0.1:${NAIVE_PORT:-18081}          (the same shop without its protection)
+  control room  $control          (break it from here, and watch both)
   Prometheus    $prometheus
 $(if [ -n "${COMPOSE_PROFILES:-}" ]; then echo "  Grafana       $grafana"; else
 	echo "  Grafana       not started: its image ($grafana_image) cannot be had here; the shop is complete without it"; fi)
