@@ -72,7 +72,7 @@ func newStartingService(t *testing.T, p Program) (*Service, *testLog) {
 		p.Name = "test"
 	}
 	cfg := &testConfig{}
-	if err := load(cfg, func(string) string { return "" }); err != nil {
+	if err := Load(cfg, func(string) string { return "" }); err != nil {
 		t.Fatal(err)
 	}
 	p.Config = cfg

@@ -53,9 +53,9 @@ func unitOf(t reflect.Type) string {
 	return "number"
 }
 
-// load fills cfg from the environment and reports everything that is wrong at once. An empty variable counts as unset, as
+// Load fills cfg from the environment and reports everything that is wrong at once. An empty variable counts as unset, as
 // compose files pass them.
-func load(cfg Configurable, getenv func(string) string) error {
+func Load(cfg Configurable, getenv func(string) string) error {
 	set, problems := map[string]string{}, []error(nil)
 	for _, k := range knobsOf(cfg) {
 		text := getenv(k.key)

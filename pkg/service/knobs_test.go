@@ -36,7 +36,7 @@ func environment(pairs ...string) func(string) string {
 
 func TestConfigNeedsNothing(t *testing.T) {
 	var c shopConfig
-	if err := load(&c, environment("SLOTS", "")); err != nil {
+	if err := Load(&c, environment("SLOTS", "")); err != nil {
 		t.Fatal(err)
 	}
 	if c.PublicAddr != ":8080" || c.Slots != 4 || c.Pricing.OpenFor != 30*time.Second || c.LogLevel != slog.LevelInfo {
@@ -46,7 +46,7 @@ func TestConfigNeedsNothing(t *testing.T) {
 
 func TestConfigReadsTheEnvironment(t *testing.T) {
 	c := shopConfig{Base: Base{RequestTimeout: 5 * time.Second, DrainDelay: time.Second}}
-	if err := load(&c, environment("PRICING_OPEN_FOR", "3s", "LOG_LEVEL", "debug", "DRAIN_DELAY", "0s", "DATABASE_URL", "postgres://db")); err != nil {
+	if err := Load(&c, environment("PRICING_OPEN_FOR", "3s", "LOG_LEVEL", "debug", "DRAIN_DELAY", "0s", "DATABASE_URL", "postgres://db")); err != nil {
 		t.Fatal(err)
 	}
 	if c.Pricing.OpenFor != 3*time.Second || c.LogLevel != slog.LevelDebug || c.DatabaseURL.Reveal() != "postgres://db" {
@@ -62,7 +62,7 @@ func TestConfigReadsTheEnvironment(t *testing.T) {
 
 func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 	var c shopConfig
-	err := load(&c, environment("SLOTS", "0", "PRICING_OPEN_FOR", "30", "REQUEST_TIMEOUT", "1h", "LOG_LEVEL", "LOUD",
+	err := Load(&c, environment("SLOTS", "0", "PRICING_OPEN_FOR", "30", "REQUEST_TIMEOUT", "1h", "LOG_LEVEL", "LOUD",
 		"MAX_BODY_BYTES", "-1", "PUBLIC_ADDR", "8080", "SHUTDOWN_TIMEOUT", "http://u:hunter2@h"))
 	if err == nil {
 		t.Fatal("accepted")
@@ -82,7 +82,7 @@ func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 
 func TestConfigIsLoggedMasked(t *testing.T) {
 	var c shopConfig
-	if err := load(&c, environment("DATABASE_URL", "postgres://shop:hunter2@db/shop")); err != nil {
+	if err := Load(&c, environment("DATABASE_URL", "postgres://shop:hunter2@db/shop")); err != nil {
 		t.Fatal(err)
 	}
 	var log testLog
@@ -105,7 +105,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("5", "0x10", "")
 	f.Fuzz(func(t *testing.T, duration, number, url string) {
 		var c shopConfig
-		err := load(&c, environment("REQUEST_TIMEOUT", duration, "SLOTS", number, "DATABASE_URL", url))
+		err := Load(&c, environment("REQUEST_TIMEOUT", duration, "SLOTS", number, "DATABASE_URL", url))
 		if err == nil && (c.Slots <= 0 || c.RequestTimeout <= 0) {
 			t.Errorf("accepted %q %q: %+v", duration, number, c)
 		}

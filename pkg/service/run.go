@@ -21,7 +21,7 @@ func Run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	if err := load(p.Config, getenv); err != nil {
+	if err := Load(p.Config, getenv); err != nil {
 		return err
 	}
 	if command == "healthcheck" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"time"
 
@@ -24,6 +25,20 @@ func naive(options service.PostgresOptions) (service.PostgresOptions, resilience
 	maps.Copy(params, options.RuntimeParams)
 	options.RuntimeParams = params
 	return options, resilience.Config{Classify: classify}
+}
+
+// naiveWindow reads the replica for as long as that takes.
+type naiveWindow struct {
+	*window
+	primary *store
+}
+
+// Stock implements stockReader.
+func (n *naiveWindow) Stock(ctx context.Context, skus []int32) (Stock, error) {
+	if st, err := n.window.Stock(ctx, skus); err == nil {
+		return st, nil
+	}
+	return n.primary.Stock(ctx, skus)
 }
 
 func naiveRoutes(r chi.Router) { r.Use(service.Timeout(naiveTimeout)) }

@@ -1,54 +1,71 @@
 package main
 
 import (
-	"context"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/service"
 )
 
-const replicaConns = 12 // as primaryConns: pool and bulkhead in one number
+// The budgets of a read for the shop window fit into each other: the page gives
+// its attempt 80 ms, 5 of them go for the way, and what is left of 70 ms after a
+// replica that hangs is ten times what the primary needs.
+const (
+	windowTotal   = 70 * time.Millisecond // for the read, whoever answers it
+	replicaRead   = 50 * time.Millisecond // for the replica's part of it
+	replicaSlow   = 25 * time.Millisecond // ten times the usual: better to ask the primary
+	primaryRead   = 60 * time.Millisecond // for the primary's part
+	primarySlow   = 45 * time.Millisecond // late, but still live, which is better than the page's snapshot
+	windowHistory = 5 * time.Second       // long enough for 20 calls at 4 a second, short enough to judge today's replica
+)
 
-// replicaPolicy protects the replica, which answers the shop window in 1 to 2 ms.
-// The page gives a stock read 80 ms: a replica that has not answered after 45 is
-// given up while the primary can still be asked.
-func replicaPolicy() resilience.Config {
+// replicaPolicy protects the shop window from the replica, which answers in 1 to 2
+// ms. Article 1's timeline in one table: a slow fraction of the reads is hedged to
+// the primary; when all are slow the limit shrinks first, then the breaker opens
+// and the primary takes over. The backup has a breaker and limits of its own.
+func (c *Config) replicaPolicy(primary *resilience.Dependency) resilience.Config {
 	return resilience.Config{
-		Timeout:  resilience.Timeout{Total: 45 * time.Millisecond},
-		Bulkhead: resilience.Bulkhead{Max: replicaConns},
-		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 30 * time.Millisecond, MinCalls: 20, Window: 5 * time.Second,
+		Timeout:  resilience.Timeout{Total: windowTotal, Attempt: replicaRead},
+		Adaptive: resilience.Adaptive{Min: c.ReplicaMinReads, Max: c.ReplicaMaxReads},
+		Hedge:    resilience.Hedge{MaxRatio: 0.05, Idempotent: true, Backup: primary},
+		// A read that failed is read again from the primary, each one if need be: while the breaker is open the primary
+		// carries all of them anyhow. Whatever ailed the replica (gone, behind, a conflict with recovery), it may not ail the primary.
+		Retry: resilience.Retry{BudgetRatio: 1, When: func(error) bool { return true }},
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: replicaSlow, MinCalls: 20, Window: windowHistory,
 			ConsecutiveFailures: 5, OpenFor: 5 * time.Second, Probes: 1},
 		Classify: classify,
 	}
 }
 
-func replicaOptions() service.PostgresOptions {
+// replicaOptions: one connection more than the limit admits is for the
+// thermometer (lag.go), which must be read when the replica is not well.
+func (c *Config) replicaOptions() service.PostgresOptions {
 	return service.PostgresOptions{
-		MaxConns: replicaConns, MinConns: 4,
-		StatementTimeout: 40 * time.Millisecond, // a sick query ends on the server, and its connection lives
-		RuntimeParams:    map[string]string{"default_transaction_read_only": "on"},
+		MaxConns: c.ReplicaMaxReads + 1, MinConns: 4,
+		StatementTimeout: replicaRead - 5*time.Millisecond, // a sick query ends on the server, and its connection lives
+		RuntimeParams:    readOnly(),
 	}
 }
 
-// window is what the shop window reads: the replica, and the primary when the
-// replica is slow, gone or recovering. Both answers say how old they are.
-type window struct {
-	db      *pgxpool.Pool
-	replica *resilience.Dependency
-	primary *store
+// primaryReadPolicy protects the primary from the shop window, and the page's time
+// from the primary. It is apart from primaryPolicy, with connections of its own: a
+// crowd at the window must not keep a customer from paying.
+func (c *Config) primaryReadPolicy() resilience.Config {
+	return resilience.Config{
+		Timeout:  resilience.Timeout{Total: primaryRead},
+		Bulkhead: resilience.Bulkhead{Max: c.PrimaryReadConns},
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: primarySlow, MinCalls: 20, Window: windowHistory,
+			ConsecutiveFailures: 5, OpenFor: 2 * time.Second, Probes: 1},
+		Classify: classify,
+	}
 }
 
-// Stock reads the counts of the given items, sorted by SKU. The primary is
-// asked once and under its own policy: a dead replica cannot sink it.
-func (w *window) Stock(ctx context.Context, skus []int32) (Stock, error) {
-	st, err := resilience.Call(ctx, w.replica, func(ctx context.Context) (Stock, error) {
-		return readStock(ctx, w.db, skus)
-	})
-	if err == nil {
-		return st, nil
+func (c *Config) primaryReadOptions() service.PostgresOptions {
+	return service.PostgresOptions{
+		MaxConns: c.PrimaryReadConns, MinConns: 2,
+		StatementTimeout: primaryRead - 5*time.Millisecond,
+		RuntimeParams:    readOnly(),
 	}
-	return w.primary.Stock(ctx, skus)
 }
+
+func readOnly() map[string]string { return map[string]string{"default_transaction_read_only": "on"} }

@@ -122,7 +122,7 @@ func BenchmarkReserve(b *testing.B) {
 			var n atomic.Int64
 			var buyers sync.WaitGroup
 			b.ResetTimer()
-			for range primaryConns {
+			for range s.db.Config().MaxConns {
 				buyers.Go(func() {
 					for i := n.Add(1); i <= int64(b.N); i = n.Add(1) {
 						if _, err := s.Reserve(b.Context(), uuid.New(), []Line{{pick(i), 1}}); err != nil {

@@ -11,7 +11,7 @@ import (
 // api is what the routes need.
 type api struct {
 	store   *store
-	window  *window
+	window  stockReader
 	metrics *metrics
 }
 
@@ -43,7 +43,6 @@ func build(s *service.Service, cfg *Config) error {
 
 	s.Go("snapshot-follow", snap.follow)
 	s.Go("snapshot-pass", service.Every(cfg.SnapshotEvery, func(ctx context.Context) error { return snap.pass(ctx, st) }))
-	s.Go("heartbeat", service.Every(cfg.HeartbeatEvery, st.Beat))
 	s.Go("sweeper", service.Every(cfg.SweepEvery, sw.sweep))
 	return nil
 }
@@ -61,7 +60,7 @@ func routes(r chi.Router, a *api) {
 }
 
 func buildStore(s *service.Service, cfg *Config, snap *snapshot) (*store, error) {
-	options, policy := primaryOptions(), primaryPolicy()
+	options, policy := cfg.primaryOptions(), cfg.primaryPolicy()
 	if !cfg.Resilience {
 		options, policy = naive(options)
 	}
@@ -71,19 +70,6 @@ func buildStore(s *service.Service, cfg *Config, snap *snapshot) (*store, error)
 	}
 	dep, err := s.Dependency("postgres-primary", policy)
 	return &store{db: db, dep: dep, hold: cfg.HoldTTL, moved: snap.moved}, err
-}
-
-func buildWindow(s *service.Service, cfg *Config, primary *store) (*window, error) {
-	options, policy := replicaOptions(), replicaPolicy()
-	if !cfg.Resilience {
-		options, policy = naive(options)
-	}
-	db, err := s.Postgres("postgres-replica", cfg.replicaURL(), options)
-	if err != nil {
-		return nil, err
-	}
-	dep, err := s.Dependency("postgres-replica", policy)
-	return &window{db: db, replica: dep, primary: primary}, err
 }
 
 func buildSnapshot(s *service.Service, cfg *Config, m *metrics) (*snapshot, error) {

@@ -19,7 +19,7 @@ import (
 func newAPI(t *testing.T) (*httptest.Server, *api) {
 	t.Helper()
 	s, _ := newStore(t)
-	a := &api{store: s, window: &window{db: s.db, replica: unhurried(t, "postgres-replica", replicaPolicy()), primary: s}, metrics: newMetrics(prometheus.NewRegistry())}
+	a := &api{store: s, window: s.window(t, s.db), metrics: newMetrics(prometheus.NewRegistry())}
 	r := chi.NewRouter()
 	routes(r, a)
 	server := httptest.NewServer(r)

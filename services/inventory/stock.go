@@ -68,6 +68,11 @@ func (s *store) Stock(ctx context.Context, skus []int32) (Stock, error) {
 
 const maxStockSKUs = 50
 
+// stockReader answers for the shop window.
+type stockReader interface {
+	Stock(ctx context.Context, skus []int32) (Stock, error)
+}
+
 // getStock answers GET /stock?sku=1&sku=2[&fresh=1].
 func (a *api) getStock(w http.ResponseWriter, r *http.Request) error {
 	skus, fresh, err := parseStockQuery(r.URL.Query())

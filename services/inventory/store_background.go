@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -43,12 +44,13 @@ func (s *store) Counts(ctx context.Context) ([]Count, error) {
 	})
 }
 
-// Beat writes the primary's clock for the replica to replay. clock_timestamp()
-// is taken before the commit: whoever sees the beat sees all that was committed
-// before it.
-func (s *store) Beat(ctx context.Context) error {
-	return resilience.Do(ctx, s.dep, func(ctx context.Context) error {
-		_, err := s.db.Exec(ctx, `INSERT INTO heartbeat (at) VALUES (clock_timestamp()) ON CONFLICT (id) DO UPDATE SET at = excluded.at`)
-		return err
+// Beat writes the primary's clock for the replica to replay, and returns it.
+// clock_timestamp() is taken before the commit: whoever sees the beat sees all that
+// was committed before it.
+func (s *store) Beat(ctx context.Context) (at time.Time, err error) {
+	return resilience.Call(ctx, s.dep, func(ctx context.Context) (at time.Time, err error) {
+		err = s.db.QueryRow(ctx, `INSERT INTO heartbeat (at) VALUES (clock_timestamp())
+			ON CONFLICT (id) DO UPDATE SET at = excluded.at RETURNING at`).Scan(&at)
+		return at, err
 	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-
 	"slices"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
 	"watertight.example/pkg/storetest"
 )
 
@@ -58,14 +58,32 @@ func newStore(t testing.TB) (*store, *recorder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.MaxConns = primaryConns
+	cfg.MaxConns = int32(defaults(t).PrimaryConns)
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(t.Context()), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
 	heard := &recorder{}
-	return &store{db: pool, dep: unhurried(t, "postgres-primary", primaryPolicy()), hold: time.Minute, moved: heard.moved}, heard
+	return &store{db: pool, dep: unhurried(t, "postgres-primary", defaults(t).primaryPolicy()), hold: time.Minute, moved: heard.moved}, heard
+}
+
+// defaults is the Config of an empty environment.
+func defaults(t testing.TB) *Config {
+	t.Helper()
+	cfg := &Config{}
+	if err := service.Load(cfg, func(string) string { return "" }); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// window is a shop window on this replica, with the store's database as primary.
+func (s *store) window(t testing.TB, replica *pgxpool.Pool) *window {
+	t.Helper()
+	cfg := defaults(t)
+	primary := unhurried(t, "postgres-primary-reads", cfg.primaryReadPolicy())
+	return &window{replica: replica, primary: s.db, dep: unhurried(t, "postgres-replica", cfg.replicaPolicy(primary)), lag: &lag{most: cfg.ReplicaMaxLag}}
 }
 
 // unhurried is a dependency whose limits a busy test machine cannot reach, so
@@ -73,7 +91,7 @@ func newStore(t testing.TB) (*store, *recorder) {
 func unhurried(t testing.TB, name string, cfg resilience.Config) *resilience.Dependency {
 	t.Helper()
 	cfg.Timeout = resilience.Timeout{Total: time.Minute}
-	cfg.Bulkhead, cfg.Breaker = resilience.Bulkhead{}, resilience.Breaker{}
+	cfg.Bulkhead, cfg.Adaptive, cfg.Breaker = resilience.Bulkhead{}, resilience.Adaptive{}, resilience.Breaker{}
 	dep, err := resilience.New(name, cfg, nil)
 	if err != nil {
 		t.Fatal(err)
