@@ -11,6 +11,7 @@ import (
 func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 	env := map[string]string{
 		"PRICING_URL": "pricing:8080", "ORDERS_URL": "ftp://orders", "COOKIE_SECRET": "short", "CATALOGUE_EVERY": "0s", "REDIS_OPEN_FOR": "-1s",
+		"INVENTORY_MIN_CALLS": "51", "PRICING_MAX_CALLS": "-1",
 	}
 	err := run(t.Context(), []string{"productpage"}, func(k string) string { return env[k] }, io.Discard)
 	if err == nil {
@@ -40,17 +41,22 @@ func TestHelpListsEveryKnob(t *testing.T) {
 
 // The contract must be possible: parts fit into what is left for them, and a fallback after a failed part still does.
 func TestContractAddsUp(t *testing.T) {
-	c := ourContract()
-	const redis = 50 * time.Millisecond
-	if longest := c.stock.Total + redis; longest > c.gather() {
-		t.Errorf("stock and its snapshot take %v of %v", longest, c.gather())
+	for name, c := range map[string]contract{"ours": ourContract(), "in slow motion": slowMotion(), "naive": (&Config{}).contract()} {
+		if err := c.check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	if longest := c.recommendations.Total + c.price.Total; longest > c.gather() {
-		t.Errorf("recommendations and their prices take %v of %v", longest, c.gather())
-	}
-	for _, p := range []part{c.catalogue, c.price, c.stock, c.recommendations} {
-		if p.Attempt > p.Total || p.Total > c.gather() {
-			t.Errorf("%s: an attempt of %v in %v of %v", p.Name, p.Attempt, p.Total, c.gather())
+	for want, spoil := range map[string]func(c *contract){
+		"rendering":            func(c *contract) { c.render = c.page },
+		"snapshot":             func(c *contract) { c.stock.Total = 400 * time.Millisecond },
+		"their prices":         func(c *contract) { c.recommendations.Total = 300 * time.Millisecond },
+		"catalogue":            func(c *contract) { c.catalogue.Total = time.Second },
+		"an attempt at price ": func(c *contract) { c.price.Attempt = 201 * time.Millisecond },
+	} {
+		c := ourContract()
+		spoil(&c)
+		if err := c.check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
 		}
 	}
 }

@@ -1,6 +1,11 @@
 package main
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"watertight.example/pkg/service"
+)
 
 // contract is what the shop promises about time, and what it shows when a part does not keep to it. The policies of the
 // dependencies take their numbers from here, and every product page shows its lines.
@@ -40,3 +45,19 @@ func ourContract() contract {
 
 // gather is the time for all parts of a page together; they are fetched side by side.
 func (c contract) gather() time.Duration { return c.page - c.render }
+
+// check refuses budgets that promise more together than there is: a child's may not be above its parent's, nor may what follows it.
+func (c contract) check() error {
+	within := func(what string, need, have time.Duration) error {
+		return service.Check(need <= have, "contract: %s needs %v of %v", what, need, have)
+	}
+	problems := []error{
+		service.Check(c.render > 0 && c.render < c.page, "contract: rendering takes %v of %v", c.render, c.page),
+		within("stock and then its snapshot", c.stock.Total+snapshotBudget, c.gather()),
+		within("recommendations and then their prices", c.recommendations.Total+c.price.Total, c.gather()),
+	}
+	for _, p := range []part{c.catalogue, c.price, c.stock, c.recommendations} {
+		problems = append(problems, within(p.Name, p.Total, c.gather()), within("an attempt at "+p.Name, p.Attempt, p.Total))
+	}
+	return errors.Join(problems...)
+}

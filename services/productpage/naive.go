@@ -28,7 +28,7 @@ func (c *Config) contract() contract {
 	for _, p := range []*part{&ours.catalogue, &ours.price, &ours.stock, &ours.recommendations} {
 		p.Total, p.Attempt = naivePatience, naivePatience
 	}
-	ours.page, ours.look, ours.checkout = 2*naivePatience, 2*naivePatience, 2*naivePatience
+	ours.page, ours.look, ours.checkout = 2*naivePatience+ours.render, 2*naivePatience, 2*naivePatience
 	return ours
 }
 

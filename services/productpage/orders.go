@@ -27,7 +27,7 @@ func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
 		// attempts fit, pauses included, also when each takes its whole time.
 		Timeout:  resilience.Timeout{Total: total, Attempt: total * 32 / 100},
 		Retry:    resilience.Retry{Max: 2, Base: 50 * time.Millisecond, Cap: time.Second, BudgetRatio: 0.2, BudgetFloor: 20},
-		Bulkhead: resilience.Bulkhead{Max: 50, MaxWait: 50 * time.Millisecond}, // somebody who pays may wait a moment
+		Bulkhead: resilience.Bulkhead{Max: cfg.OrdersMaxCalls, MaxWait: 50 * time.Millisecond}, // somebody who pays may wait a moment
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: total / 4, MinCalls: 20, // Window: ten attempts
 			ConsecutiveFailures: 5, OpenFor: cfg.OrdersOpenFor, Probes: 2},
 	}))

@@ -32,7 +32,7 @@ func newPricing(s *service.Service, cfg *Config, budget part) (*pricing, error) 
 	dep, err := s.Dependency("pricing", cfg.policy(resilience.Config{
 		Timeout:  resilience.Timeout{Total: budget.Total, Attempt: budget.Attempt},
 		Retry:    resilience.Retry{Max: 1, Base: 10 * time.Millisecond, Cap: 20 * time.Millisecond},
-		Bulkhead: resilience.Bulkhead{Max: 100}, // two calls a page: its own price, and those of its recommendations
+		Bulkhead: resilience.Bulkhead{Max: cfg.PricingMaxCalls},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: budget.Attempt * 7 / 8, MinCalls: 20, Window: 10 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: cfg.PricingOpenFor, Probes: 1},
 	}))

@@ -73,6 +73,9 @@ func (s *shop) routes(router chi.Router) {
 }
 
 func newShop(s *service.Service, cfg *Config, c contract) (*shop, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	st, err := newStore(s, cfg)
 	if err != nil {
 		return nil, err

@@ -19,17 +19,19 @@ type snapshot struct {
 	client *redis.Client
 }
 
+const snapshotBudget = 50 * time.Millisecond // a healthy Redis answers in one
+
 func newSnapshot(s *service.Service, cfg *Config) (*snapshot, error) {
 	dep, err := s.Dependency("redis", resilience.Config{
-		Timeout:  resilience.Timeout{Total: 50 * time.Millisecond}, // a healthy one answers in one
-		Bulkhead: resilience.Bulkhead{Max: 32},
-		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 40 * time.Millisecond, MinCalls: 20, Window: 10 * time.Second,
+		Timeout:  resilience.Timeout{Total: snapshotBudget},
+		Bulkhead: resilience.Bulkhead{Max: cfg.RedisMaxCalls},
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: snapshotBudget * 4 / 5, MinCalls: 20, Window: 10 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: cfg.RedisOpenFor, Probes: 1},
 	})
 	if err != nil {
 		return nil, err
 	}
-	client, err := s.Redis("snapshot", cfg.RedisURL, service.RedisOptions{PoolSize: 32})
+	client, err := s.Redis("snapshot", cfg.RedisURL, service.RedisOptions{PoolSize: cfg.RedisMaxCalls})
 	return &snapshot{dep: dep, client: client}, err
 }
 

@@ -27,7 +27,7 @@ const loadBudget = 2 * time.Second
 func newStore(s *service.Service, cfg *Config) (*store, error) {
 	dep, err := s.Dependency("postgres", resilience.Config{
 		Timeout:  resilience.Timeout{Total: loadBudget},
-		Bulkhead: resilience.Bulkhead{Max: 4}, // as many as the pool has connections
+		Bulkhead: resilience.Bulkhead{Max: cfg.PostgresMaxCalls},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, Window: 20 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: cfg.PostgresOpenFor, Probes: 1},
 	})
@@ -36,7 +36,7 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 	}
 	// Not critical: once the products are in memory the shop window stays open without their database.
 	pool, err := s.Postgres("catalogue", cfg.DatabaseURL, service.PostgresOptions{
-		MaxConns: 4, MinConns: 1, StatementTimeout: loadBudget - 200*time.Millisecond, Migrations: migrations,
+		MaxConns: cfg.PostgresMaxCalls, MinConns: 1, StatementTimeout: loadBudget - 200*time.Millisecond, Migrations: migrations,
 	})
 	return &store{dep: dep, pool: pool}, err
 }
