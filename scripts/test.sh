@@ -42,15 +42,25 @@ stage_modules() {
 }
 
 stage_deploy() {
-	local script
+	local script scenarios
 	deploy/airgap/prepare.sh
 	for script in deploy/*.sh deploy/*/*.sh scripts/*.sh .ci/run; do
 		bash -n "$script"
 	done
 	# With an empty environment: nothing may have to be set.
 	env -i PATH="$PATH" HOME="$HOME" deploy/compose.sh --profile grafana config --quiet
-	docker run --rm --network none -v "$PWD/deploy/prometheus:/etc/prometheus:ro" --entrypoint promtool \
-		"${PROMETHEUS_IMAGE:-prom/prometheus:v2.53.3}" check config /etc/prometheus/prometheus.yml
+	scenarios=$(mktemp -d)
+	chmod 755 "$scenarios" # promtool runs as somebody else
+	go run ./deploy/instruments -scenarios "$scenarios"
+	promtool check config /etc/prometheus/prometheus.yml
+	promtool check rules /etc/prometheus/alerts/watertight.yml
+	promtool test rules $(cd deploy/prometheus && printf '/etc/prometheus/%s ' tests/*_test.yml) /scenarios/article.yml /scenarios/ours.yml
+	rm -r "$scenarios"
+}
+
+promtool() {
+	docker run --rm --network none -v "$PWD/deploy/prometheus:/etc/prometheus:ro" -v "$scenarios:/scenarios:ro" --entrypoint promtool \
+		"${PROMETHEUS_IMAGE:-prom/prometheus:v2.53.3}" "$@"
 }
 
 stage_unit() {

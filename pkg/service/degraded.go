@@ -24,8 +24,9 @@ func (s *Service) CanDegrade(route string, reasons ...string) {
 }
 
 // Degraded counts and logs an answer that is sent without some of its parts. Call it once per answer, from the handler, with
-// the worst reason. It is safe for concurrent use.
+// the worst reason, on the request's own goroutine.
 func (s *Service) Degraded(r *http.Request, reason string, parts ...string) {
 	s.degraded.WithLabelValues(routeOf(r), reason).Inc()
+	scopeOf(r.Context()).degraded = true
 	s.Log.InfoContext(r.Context(), "degraded answer", "route", routeOf(r), "reason", reason, "parts", parts)
 }

@@ -37,7 +37,7 @@ type dependencyObserver struct {
 func (o *dependencyObserver) OnCall(_ context.Context, e resilience.CallEvent) { o.series.call(e) }
 
 func (o *dependencyObserver) OnAttemptDone(_ context.Context, e resilience.AttemptEvent) {
-	o.series.attempt.Observe(e.Duration.Seconds())
+	o.series.attempted(e)
 }
 
 func (o *dependencyObserver) OnTransition(e resilience.TransitionEvent) {

@@ -50,6 +50,9 @@ func TestDependencyHasEverySeriesFromTheStart(t *testing.T) {
 	for state, v := range map[string]string{"closed": "1", "open": "0", "half_open": "0"} {
 		wantLine(t, metrics, fmt.Sprintf(`circuit_breaker_state{dependency="pricing",service="test",state="%s"} %s`, state, v))
 	}
+	for _, result := range []string{"success", "slow", "failure", "excluded", "not_permitted"} {
+		wantLine(t, metrics, fmt.Sprintf(`circuit_breaker_calls_total{dependency="pricing",result="%s",service="test"} 0`, result))
+	}
 	wantLine(t, metrics, `bulkhead_rejected_total{dependency="pricing",service="test"} 0`)
 	wantLine(t, metrics, `bulkhead_active_calls{dependency="pricing",service="test"} 0`)   // the two have the same labels, or
 	wantLine(t, metrics, `bulkhead_max_concurrent{dependency="pricing",service="test"} 5`) // their ratio is empty
@@ -103,6 +106,8 @@ func TestDependencyCallsAreCounted(t *testing.T) {
 		wantLine(t, metrics, `dependency_calls_total{dependency="pricing",outcome="success",service="test"} 3`)
 		wantLine(t, metrics, `dependency_calls_total{dependency="pricing",outcome="failure",service="test"} 3`) // 3 of 6: open
 		wantLine(t, metrics, `dependency_calls_total{dependency="pricing",outcome="rejected_open",service="test"} 6`)
+		wantLine(t, metrics, `circuit_breaker_calls_total{dependency="pricing",result="failure",service="test"} 3`)
+		wantLine(t, metrics, `circuit_breaker_calls_total{dependency="pricing",result="not_permitted",service="test"} 6`)
 		wantLine(t, metrics, `dependency_attempt_duration_seconds_count{dependency="pricing",service="test"} 6`)
 		wantLine(t, metrics, `dependency_call_duration_seconds_count{dependency="pricing",outcome="failure",service="test"} 3`)
 		if strings.Contains(metrics, `dependency_call_duration_seconds_count{dependency="pricing",outcome="rejected`) {

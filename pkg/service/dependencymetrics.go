@@ -11,9 +11,9 @@ var callBuckets = []float64{.001, .0025, .005, .01, .025, .05, .08, .12, .2, .5,
 
 // dependencyMetrics are the vectors that all dependencies share.
 type dependencyMetrics struct {
-	calls, transitions, rejected, attempts, hedges *prometheus.CounterVec
-	duration, attempt                              *prometheus.HistogramVec
-	state                                          *dependencyCollector
+	calls, transitions, breaker, rejected, attempts, hedges *prometheus.CounterVec
+	duration, attempt                                       *prometheus.HistogramVec
+	state                                                   *dependencyCollector
 }
 
 func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
@@ -27,6 +27,7 @@ func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
 	m := &dependencyMetrics{
 		calls:       counter("dependency_calls_total", "Logical calls by outcome; the outcomes add up to all calls.", "outcome"),
 		transitions: counter("circuit_breaker_state_changes_total", "Changes of a breaker's state.", "from_state", "to_state"),
+		breaker:     counter("circuit_breaker_calls_total", "What a breaker was asked and told: attempts by result, and calls it did not let pass.", "result"),
 		rejected:    counter("bulkhead_rejected_total", "Calls refused because the limit of calls in flight was reached."),
 		attempts:    counter("retry_attempts_total", "Attempts by how each ended, see the label.", "outcome"),
 		hedges:      counter("hedge_calls_total", "Calls that could have been hedged, by what became of it.", "outcome"),
@@ -34,7 +35,7 @@ func newDependencyMetrics(reg prometheus.Registerer) *dependencyMetrics {
 		attempt:     histogram("dependency_attempt_duration_seconds", "Time of single attempts."),
 		state:       newDependencyCollector(),
 	}
-	reg.MustRegister(m.calls, m.transitions, m.rejected, m.attempts, m.hedges, m.duration, m.attempt, m.state)
+	reg.MustRegister(m.calls, m.transitions, m.breaker, m.rejected, m.attempts, m.hedges, m.duration, m.attempt, m.state)
 	return m
 }
 
@@ -46,6 +47,7 @@ type dependencySeries struct {
 	attempts    map[string]prometheus.Counter
 	hedges      map[resilience.HedgeResult]prometheus.Counter // empty without hedging
 	transitions map[[2]resilience.BreakerState]prometheus.Counter
+	breaker     map[string]prometheus.Counter // empty without a breaker
 	rejected    prometheus.Counter
 	attempt     prometheus.Observer
 	maxAttempts int
@@ -70,6 +72,7 @@ func (m *dependencyMetrics) prepare(name string, d *dependency) *dependencySerie
 		attempts:    map[string]prometheus.Counter{},
 		hedges:      map[resilience.HedgeResult]prometheus.Counter{},
 		transitions: map[[2]resilience.BreakerState]prometheus.Counter{},
+		breaker:     map[string]prometheus.Counter{},
 		rejected:    m.rejected.WithLabelValues(name),
 		attempt:     m.attempt.WithLabelValues(name),
 		maxAttempts: 1 + d.cfg.Retry.Max,
@@ -86,6 +89,11 @@ func (m *dependencyMetrics) prepare(name string, d *dependency) *dependencySerie
 			s.hedges[r] = m.hedges.WithLabelValues(name, string(r))
 		}
 	}
+	if d.hasBreaker() {
+		for _, result := range []string{"success", "slow", "failure", "excluded", "not_permitted"} {
+			s.breaker[result] = m.breaker.WithLabelValues(name, result)
+		}
+	}
 	for _, move := range breakerMoves {
 		s.transitions[move] = m.transitions.WithLabelValues(name, string(move[0]), string(move[1]))
 	}
@@ -99,6 +107,8 @@ func (s *dependencySeries) call(e resilience.CallEvent) {
 		s.durations.WithLabelValues(e.Outcome.String()).Observe(e.Duration.Seconds())
 	case resilience.OutcomeRejectedLimit:
 		s.rejected.Inc()
+	case resilience.OutcomeRejectedOpen, resilience.OutcomeRejectedHalfOpen:
+		s.told("not_permitted")
 	}
 	if c := s.hedges[e.Hedge]; c != nil {
 		c.Inc()
@@ -106,6 +116,27 @@ func (s *dependencySeries) call(e resilience.CallEvent) {
 	if e.Attempts > 0 {
 		s.attempts["retry"].Add(float64(e.Attempts - 1))
 		s.attempts[s.lastAttempt(e)].Inc()
+	}
+}
+
+// attempted counts an attempt by what it told the breaker.
+func (s *dependencySeries) attempted(e resilience.AttemptEvent) {
+	s.attempt.Observe(e.Duration.Seconds())
+	switch e.Outcome {
+	case resilience.OutcomeSuccess:
+		s.told("success")
+	case resilience.OutcomeSlow:
+		s.told("slow")
+	case resilience.OutcomeFailure, resilience.OutcomeTimeout:
+		s.told("failure")
+	default:
+		s.told("excluded") // the caller left: no news of the dependency
+	}
+}
+
+func (s *dependencySeries) told(result string) {
+	if c := s.breaker[result]; c != nil {
+		c.Inc()
 	}
 }
 

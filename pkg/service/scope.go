@@ -9,6 +9,7 @@ import (
 type scope struct {
 	service   *Service
 	requestID string
+	degraded  bool     // the answer lacks a part
 	problem   *Problem // the answer, if it was one: its cause goes into the request's log line
 }
 

@@ -48,9 +48,7 @@ func (b *Base) listen() (public, internal net.Listener, err error) {
 // one, which is why nothing here serves that.
 func (s *Service) internalHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{
-		Registry: s.Metrics, MaxRequestsInFlight: 4, Timeout: 5 * time.Second, ErrorHandling: promhttp.ContinueOnError,
-	}))
+	mux.Handle("GET /metrics", s.metricsHandler())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
@@ -58,4 +56,14 @@ func (s *Service) internalHandler() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	s.handleOperators(mux)
 	return sameOrigin(mux)
+}
+
+// metricsHandler offers OpenMetrics to scrapers that ask for it, because only that carries exemplars. It writes the edges of
+// histograms as floats, "1.0" where the older text says "1", so a query that names such an edge matches one of the two only
+// (authzed/spicedb#1768). Prometheus has asked for OpenMetrics from the first scrape on, so no series changes its name here;
+// and our rules name no whole edge, see deploy/instruments.
+func (s *Service) metricsHandler() http.Handler {
+	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{
+		Registry: s.Metrics, EnableOpenMetrics: true, MaxRequestsInFlight: 4, Timeout: 5 * time.Second, ErrorHandling: promhttp.ContinueOnError,
+	})
 }
