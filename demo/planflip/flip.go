@@ -29,6 +29,8 @@ func Open(url string) (*pgxpool.Pool, error) {
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
 	config.ConnConfig.RuntimeParams["application_name"] = "demo"
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan" // as the service has it
+	// A sick query of ours, run for its EXPLAIN, ends with us, also when we are killed.
+	config.ConnConfig.RuntimeParams["client_connection_check_interval"] = "1s"
 	return pgxpool.NewWithConfig(context.Background(), config)
 }
 
