@@ -42,9 +42,7 @@ func (e *endings) Pop() any {
 }
 
 func newPlant(a Adaptive, workers int, service func(at time.Duration) time.Duration) *plant {
-	if a.Algorithm == nil {
-		a.Algorithm = AIMD
-	}
+	a = Config{Adaptive: a}.withDefaults().Adaptive // what a Dependency would have
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	return &plant{
 		limiter: &limiter{limit: a.Initial, adaptor: newAdaptor(a, start)},
@@ -141,28 +139,36 @@ func upTo200(algorithm func() LimitAlgorithm) Adaptive {
 func TestAdaptiveLimitInTheArticlesOutage(t *testing.T) {
 	for name, back := range map[string]time.Duration{"back as before": 20 * time.Millisecond, "back a quarter slower": 25 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlant(upTo200(AIMD), 120, outage(back))
+			p := newPlant(upTo200(nil), 120, outage(back)) // the default
 			p.open(4000, onset)
 			healthy, share := p.mark()
 			if share < 0.99 {
 				t.Errorf("healthy: %.1f %% admitted at limit %d", share*100, healthy)
 			}
-			p.open(4000, onset+2*time.Second)
-			if limit, _ := p.mark(); 2*limit > healthy+2 {
-				t.Errorf("two seconds in the limit is %d, want at most half of %d", limit, healthy)
+			for second := time.Second; second <= 5*time.Second; second += time.Second {
+				p.open(4000, onset+second)
+				limit, share := p.mark()
+				if share == 0 {
+					t.Errorf("everything was refused in the second before %v", second)
+				}
+				if second == 2*time.Second && limit > (healthy+1)/2 { // it has grown by one since
+					t.Errorf("two seconds in the limit is %d, want at most half of %d", limit, healthy)
+				}
 			}
-			p.open(4000, onset+5*time.Second)
 			settled, _ := p.mark()
 			for at := onset + 10*time.Second; at < over; at += 5 * time.Second {
 				p.open(4000, at)
 				served := p.served
 				limit, share := p.mark()
-				if share == 0 || limit > settled || served < limit*5*2 {
-					t.Fatalf("at %v: limit %d (settled at %d), %d served in 5 s", at, limit, settled, served)
+				can := float64(limit) / 0.4 * 5 // calls of 400 ms in 5 s
+				if share == 0 || limit > settled || float64(served) < 0.95*can {
+					t.Fatalf("at %v: limit %d (settled at %d), %d served in 5 s, %.0f possible", at, limit, settled, served, can)
 				}
 			}
 			p.open(4000, over)
-			p.mark()
+			if limit, _ := p.mark(); limit > settled {
+				t.Errorf("at the end of the outage the limit is %d, settled at %d", limit, settled)
+			}
 			p.open(4000, over+10*time.Second)
 			if limit, _ := p.mark(); limit < healthy*9/10 {
 				t.Errorf("ten seconds after recovery the limit is %d, want 90 %% of %d", limit, healthy)
@@ -172,6 +178,21 @@ func TestAdaptiveLimitInTheArticlesOutage(t *testing.T) {
 				t.Errorf("recovered: %.1f %% admitted", share*100)
 			}
 		})
+	}
+}
+
+// TestRestoringNeedsNoUse has a night's traffic after the outage: too little to fill even the halved limit.
+func TestRestoringNeedsNoUse(t *testing.T) {
+	p := newPlant(upTo200(nil), 120, outage(20*time.Millisecond))
+	p.open(4000, onset)
+	healthy, _ := p.mark()
+	p.open(4000, over)
+	if low, _ := p.mark(); low > (healthy+1)/2 {
+		t.Fatalf("limit %d in the outage, %d before", low, healthy)
+	}
+	p.open(100, over+10*time.Second) // two in use
+	if limit, _ := p.mark(); limit < healthy*9/10 || limit > healthy+1 {
+		t.Errorf("ten quiet seconds after the outage the limit is %d, want the %d it was, and not more", limit, healthy)
 	}
 }
 
@@ -277,16 +298,24 @@ func TestAFewSlowAnswersDoNotSetTheLimit(t *testing.T) {
 
 func TestOneOutlierMovesTheLimitByAStepAtMost(t *testing.T) {
 	for name, odd := range map[string]time.Duration{"slow": time.Minute, "quick": 50 * time.Microsecond} {
-		n := 0
-		p := newPlant(Adaptive{Min: 5, Max: 100, Initial: 50}, 1000, func(time.Duration) time.Duration {
-			if n++; n == 5000 {
-				return odd
+		for algorithm, make := range map[string]func() LimitAlgorithm{"AIMD": AIMD, "Vegas": Vegas, "Gradient2": Gradient2} {
+			after := func(outlier bool) int {
+				n := 0
+				p := newPlant(Adaptive{Min: 5, Max: 100, Initial: 50, Algorithm: make}, 1000, func(time.Duration) time.Duration {
+					if n++; n == 5000 && outlier {
+						return odd
+					}
+					return 20 * time.Millisecond
+				})
+				p.open(1000, 30*time.Second)
+				limit, _ := p.mark()
+				return limit
 			}
-			return 20 * time.Millisecond
-		})
-		p.open(1000, 30*time.Second)
-		if limit, _ := p.mark(); limit < 49 || limit > 51 {
-			t.Errorf("one %s answer moved the limit from 50 to %d", name, limit)
+			if with, without := after(true), after(false); with < without-without/20 || with > without+without/20 {
+				t.Errorf("%s: one %s answer makes the limit %d instead of %d", algorithm, name, with, without)
+			} else if algorithm == "AIMD" && (with < without-1 || with > without+1) {
+				t.Errorf("the default: one %s answer makes the limit %d instead of %d", name, with, without)
+			}
 		}
 	}
 }
@@ -353,11 +382,14 @@ func TestLimitGrowsByOneAWindowAndOnlyWhenFull(t *testing.T) {
 }
 
 func TestQueueOfASteadyQuarterIsBounded(t *testing.T) {
-	p := newPlant(Adaptive{Min: 4, Max: 10_000, Initial: 50}, 40, func(time.Duration) time.Duration { return 20 * time.Millisecond })
-	for at := time.Second; at < 45*time.Second; at += time.Second { // unbounded, it would be at 450
-		closedLoop(p, 5000, at)
-		if limit := p.limiter.limit; limit > 130 {
-			t.Fatalf("at %v the limit is %d for 40 workers", at, limit)
+	// Gradient2 is not bounded: its long average follows the queue. That is one reason why it is not the default.
+	for name, make := range map[string]func() LimitAlgorithm{"AIMD": AIMD, "Vegas": Vegas} {
+		p := newPlant(Adaptive{Min: 4, Max: 10_000, Initial: 50, Algorithm: make}, 40, func(time.Duration) time.Duration { return 20 * time.Millisecond })
+		for at := time.Second; at < 45*time.Second; at += time.Second { // unbounded, it would be at 450
+			closedLoop(p, 5000, at)
+			if limit := p.limiter.limit; limit > 130 {
+				t.Fatalf("%s: at %v the limit is %d for 40 workers", name, at, limit)
+			}
 		}
 	}
 }

@@ -16,6 +16,12 @@ type Config struct {
 	// OutcomeSuccess for an error that is an answer ("no such user"), OutcomeFailure or OutcomeTimeout for one that counts
 	// against the dependency, OutcomeCanceled for one that says nothing. It runs on the caller's goroutine.
 	Classify func(error) Outcome
+
+	// Optional declares that callers answer without this dependency, and Fallback says in words with what ("best sellers").
+	// An optional dependency with a breaker needs one: an open breaker refuses every call, at once and for a while. Neither
+	// changes what a call does; the fallback itself is CallOr's.
+	Optional bool
+	Fallback string
 }
 
 // Timeout bounds a call and each of its attempts (article 1, "Timeout Propagation"). The caller's own deadline is the

@@ -82,6 +82,9 @@ func TestConfigProblems(t *testing.T) {
 		"MinSamples is negative":            {Timeout: second, Hedge: Hedge{MaxRatio: 0.05, Idempotent: true, MinSamples: -1}},
 		"Retry needs Timeout.Total":         retry(func(c *Config) { c.Timeout = Timeout{} }),
 		"the name must be 1 to 64 printabl": {},
+		"Attempt 2s exceeds Timeout.Total":  {Timeout: Timeout{Total: time.Second, Attempt: 2 * time.Second}},
+		"must hold 10 attempts of 1s":       with(func(b *Breaker) { b.Window = 9 * time.Second }),
+		"Breaker without a Fallback":        {Timeout: second, Breaker: good, Optional: true},
 	} {
 		name := "dep"
 		if strings.HasPrefix(want, "the name") {
@@ -98,7 +101,9 @@ func TestDescribeShowsOrderAndNumbers(t *testing.T) {
 	cfg.Hedge = Hedge{MaxRatio: 0.05, Idempotent: true, Backup: mustNew(t, Config{}, nil)}
 	cfg.Bulkhead = Bulkhead{Max: 50, MaxWait: 10 * time.Millisecond}
 	cfg.Breaker = Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 400 * time.Millisecond, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: 30 * time.Second}
+	cfg.Optional, cfg.Fallback = true, "best sellers"
 	want := `dep
+  fallback  best sellers
   deadline  2s or the caller's, the earlier; nothing starts with less than 1ms left
   retry     2 more, pauses from 25ms to 200ms, budget 10 % of calls + 10 in 10s
   hedge     a second attempt after the p95 of at least 100, for at most 5 % of calls, by dep
@@ -123,18 +128,47 @@ func TestDescribeShowsOrderAndNumbers(t *testing.T) {
 	}
 }
 
+// TestOptionalNeedsAFallbackOnlyBehindABreaker: each of the three conditions is needed for the problem.
+func TestOptionalNeedsAFallbackOnlyBehindABreaker(t *testing.T) {
+	breaker := Breaker{FailureRatio: 0.5, MinCalls: 10, OpenFor: time.Second}
+	for _, cfg := range []Config{
+		{Breaker: breaker, Optional: true, Fallback: "best sellers"},
+		{Breaker: breaker},
+		{Optional: true},
+	} {
+		mustNew(t, cfg, nil)
+	}
+}
+
 func TestLimitsOverASharedResourceMustFitIt(t *testing.T) {
 	sized := func(n int) *Dependency { return mustNew(t, Config{Bulkhead: Bulkhead{Max: n}}, nil) }
 	adaptive := mustNew(t, Config{Adaptive: Adaptive{Min: 1, Max: 30}}, nil)
 	if err := CheckShared("the pool", 100, sized(25), sized(45), adaptive); err != nil {
 		t.Error(err)
 	}
+	if err := CheckShared("the pool", 100, sized(100)); err != nil {
+		t.Errorf("a pool of one's own is not shared: %v", err)
+	}
 	for want, err := range map[string]error{
-		"add up to 225, and it has 100": CheckShared("the pool", 100, sized(50), sized(100), sized(75)),
-		"dep has no limit":              CheckShared("the pool", 100, sized(50), mustNew(t, Config{}, nil)),
+		"add up to 225, and it has 100":             CheckShared("the pool", 100, sized(50), sized(100), sized(75)),
+		"a bulkhead of 100 is as large as all":      CheckShared("the pool", 100, sized(50), sized(100), sized(75)),
+		"dep has no limit":                          CheckShared("the pool", 100, sized(50), mustNew(t, Config{}, nil)),
+		"a bulkhead of 30 is as large as all of th": CheckShared("the pool", 30, adaptive, sized(1)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+func TestBudgetsMustFitTheirParent(t *testing.T) {
+	taking := func(total time.Duration) *Dependency { return mustNew(t, Config{Timeout: Timeout{Total: total}}, nil) }
+	if err := CheckBudget("a page", 500*time.Millisecond, taking(0), taking(500*time.Millisecond)); err != nil {
+		t.Error(err)
+	}
+	err := CheckBudget("a page", 500*time.Millisecond, taking(501*time.Millisecond), taking(0), taking(2*time.Second))
+	if err == nil || !strings.Contains(err.Error(), "Timeout.Total 501ms exceeds the 500ms of a page") ||
+		!strings.Contains(err.Error(), "Timeout.Total 2s exceeds") {
+		t.Errorf("got %v, want both problems", err)
 	}
 }

@@ -3,6 +3,9 @@ package resilience
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"slices"
 	"strings"
@@ -94,26 +97,42 @@ func TestWhatEachOutcomeCounts(t *testing.T) {
 	}
 }
 
-// TestFourHopsDoNotMultiply has four services, each with three attempts, one behind the other, and the last one down.
+// TestFourHopsDoNotMultiply has four services, each with three attempts, one behind the other and over HTTP, and the last one's
+// database down. What they know of each other is what travels in headers.
 func TestFourHopsDoNotMultiply(t *testing.T) {
 	amplification := func(t *testing.T, honest bool) float64 {
 		var reached atomic.Int64
-		next := func(context.Context) (int, error) {
-			reached.Add(1)
-			return 0, unavailable(0)
+		next := func(r *http.Request) *http.Response { // the database
+			if n := reached.Add(1); honest && r.Header.Get(HeaderAttempt) != fmt.Sprint((n-1)%3+1) {
+				t.Errorf("attempt %d says it is %s", (n-1)%3+1, r.Header.Get(HeaderAttempt))
+			}
+			return answer(http.StatusServiceUnavailable)
 		}
 		for range 4 {
 			cfg := retryTwice()
 			cfg.Timeout = Timeout{Total: time.Hour, Attempt: 20 * time.Minute} // long enough for all below
 			cfg.Retry.BudgetRatio, cfg.Retry.BudgetFloor = 1, 10_000           // as if there were no budget
-			d, below := mustNew(t, cfg, nil), next
-			next = func(ctx context.Context) (int, error) {
-				_, err := Call(ctx, d, below)
-				return 0, &StatusError{Status: 503, DoNotRetry: honest && Final(err)} // as the next hop sees it
+			below := next
+			d := withTransport(mustNew(t, cfg, nil), func(r *http.Request) (*http.Response, error) { return below(r), nil })
+			next = func(r *http.Request) *http.Response {
+				budget, err := ParseTimeout(r.Header.Get(HeaderTimeout))
+				if err != nil {
+					t.Errorf("the next hop does not know its deadline: %v", err)
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), budget)
+				defer cancel()
+				_, err = Call(ctx, d, get(d, "http://upstream/"))
+				resp := answer(http.StatusServiceUnavailable)
+				if honest && Final(err) {
+					resp.Header.Set(HeaderDoNotRetry, "1")
+				}
+				return resp
 			}
 		}
 		for range 20 {
-			next(t.Context())
+			request := httptest.NewRequest(http.MethodGet, "/", nil)
+			request.Header.Set(HeaderTimeout, "10000000")
+			next(request)
 		}
 		return float64(reached.Load()) / 20
 	}

@@ -16,6 +16,9 @@ func (d *Dependency) Describe() string {
 	row := func(layer, format string, args ...any) {
 		fmt.Fprintf(w, "  %s\t%s\n", layer, fmt.Sprintf(format, args...))
 	}
+	if f := d.cfg.Fallback; f != "" {
+		row("fallback", "%s", f)
+	}
 	if t.Total > 0 {
 		row("deadline", "%v or the caller's, the earlier; nothing starts with less than %v left", t.Total, t.Min)
 	} else {

@@ -65,7 +65,7 @@
 //
 // A [Bulkhead] is a number. An [Adaptive] limit finds the number itself, from the time answers take. On the server's side a
 // [Shedder] does the same for requests that come in, and refuses the least important first. [CheckShared] compares the limits over one
-// pool with its size.
+// pool with its size, as [CheckBudget] compares times with the time of what they are a part of.
 //
 // # Over the network
 //

@@ -120,6 +120,96 @@ func TestNeverMoreProbesThanConfigured(t *testing.T) {
 	}
 }
 
+// TestThousandCallersAtOnceMakeOneProbe is the race of article 1's first breaker, which looks under a read lock and acts under another.
+// The callers are real ones, in real time, and let go in the same instant; the one who gets through holds the others off.
+func TestThousandCallersAtOnceMakeOneProbe(t *testing.T) {
+	for range 20 {
+		d := mustNew(t, breakerOn3(), nil)
+		if err := d.ForceOpen("", time.Nanosecond); err != nil {
+			t.Fatal(err)
+		}
+		var start, callers sync.WaitGroup
+		start.Add(1)
+		refused := make(chan struct{}, 1000)
+		var probes atomic.Int64
+		for range 1000 {
+			callers.Go(func() {
+				start.Wait()
+				err := try(d, func(context.Context) (int, error) {
+					if probes.Add(1) == 1 {
+						for range 999 { // every other caller has been refused, or has become a probe as well
+							<-refused
+						}
+					}
+					return 0, nil
+				})
+				if err != nil || probes.Load() > 1 {
+					refused <- struct{}{}
+				}
+			})
+		}
+		start.Done()
+		callers.Wait()
+		if n := probes.Load(); n != 1 {
+			t.Fatalf("%d probes of 1,000 callers, want 1", n)
+		}
+		wantState(t, d, BreakerClosed)
+	}
+}
+
+// TestNobodyProbesInTheInstantItOpens has many callers ask all the time while it opens: once open, it is open for its time.
+func TestNobodyProbesInTheInstantItOpens(t *testing.T) {
+	for range 20 {
+		cfg := breakerOnHalf()
+		cfg.Breaker.OpenFor = time.Hour
+		obs := &recorder{}
+		d := mustNew(t, cfg, obs)
+		var callers sync.WaitGroup
+		for range 64 {
+			callers.Go(func() {
+				for range 50 {
+					try(d, fail)
+				}
+			})
+		}
+		callers.Wait()
+		if got := obs.path(); len(got) != 1 || got[0] != BreakerOpen {
+			t.Fatalf("went through %v, want to open once", got)
+		}
+	}
+}
+
+// TestRushAfterClosingMeetsTheLimit has a thousand callers wait for a probe to succeed.
+func TestRushAfterClosingMeetsTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := breakerOn3()
+		cfg.Bulkhead.Max = 10
+		d := mustNew(t, cfg, nil)
+		trip(t, d)
+		waitOpen(d)
+		if err := try(d, succeed); err != nil {
+			t.Fatal(err)
+		}
+		var running, peak atomic.Int64
+		var callers sync.WaitGroup
+		for range 1000 {
+			callers.Go(func() {
+				try(d, func(ctx context.Context) (int, error) {
+					n := running.Add(1)
+					defer running.Add(-1)
+					for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
+					}
+					return after(100*time.Millisecond, nil)(ctx)
+				})
+			})
+		}
+		callers.Wait()
+		if peak.Load() != 10 {
+			t.Errorf("%d at once in a dependency that has just answered one probe, want the limit of 10", peak.Load())
+		}
+	})
+}
+
 func TestResultsDoNotBuyMoreProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := breakerOn3()

@@ -509,6 +509,20 @@ func TestHedgingLeavesNoGoroutines(t *testing.T) {
 	})
 }
 
+// TestFirstAttemptHasNoGoroutineOfItsOwn: an idle hedge costs a timer.
+func TestFirstAttemptHasNoGoroutineOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := mustNew(t, hedging(), nil)
+		warmUp(d)
+		synctest.Wait()
+		before, during := runtime.NumGoroutine(), 0
+		try(d, func(context.Context) (int, error) { during = runtime.NumGoroutine(); return 1, nil })
+		if during != before {
+			t.Errorf("%d goroutines while an attempt runs, %d before", during, before)
+		}
+	})
+}
+
 func TestTooFewSamplesAndDeadContextsAreNotHedged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := mustNew(t, hedging(), nil)

@@ -133,6 +133,35 @@ func TestStatusesReachTheBreaker(t *testing.T) {
 	}
 }
 
+// TestRetryAfterOfAnAnswerIsObeyed: the hint is read before the body is drained, and obeyed, be it seconds or a date.
+func TestRetryAfterOfAnAnswerIsObeyed(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		for name, hint := range map[string]func() string{
+			"seconds": func() string { return "5" },
+			"a date":  func() string { return time.Now().Add(5 * time.Second).UTC().Format(http.TimeFormat) },
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := retryTwice()
+				cfg.Timeout.Total = 10 * time.Second
+				sent := 0
+				d := withTransport(mustNew(t, cfg, nil), func(r *http.Request) (*http.Response, error) {
+					resp := answer(status)
+					if sent++; sent == 2 {
+						return answer(http.StatusOK), nil
+					}
+					resp.Header.Set("Retry-After", hint())
+					resp.Body = io.NopCloser(strings.NewReader("busy"))
+					return resp, nil
+				})
+				start := time.Now()
+				if err := try(d, get(d, "http://upstream/")); err != nil || sent != 2 || time.Since(start) != 5*time.Second {
+					t.Errorf("%d with %s: %v after %v and %d attempts", status, name, err, time.Since(start), sent)
+				}
+			})
+		}
+	}
+}
+
 func TestUnkeyedWriteIsNotSentTwice(t *testing.T) {
 	for _, c := range []struct {
 		method, key string

@@ -169,13 +169,15 @@ func TestSlotIsHeldUntilTheBodyReturns(t *testing.T) {
 
 func TestSlotsComeBackHoweverTheBodyEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := mustNew(t, bulkheadOf(5, 0), nil)
-		for _, fn := range []body{succeed, fail, panics, nilPanic, goexit, after(time.Hour, nil)} {
-			for range 20 {
-				surviving(func() { try(d, fn) })
+		for _, cfg := range []Config{bulkheadOf(5, 0), {Timeout: Timeout{Total: time.Hour}, Adaptive: Adaptive{Min: 5, Max: 5}}} {
+			d := mustNew(t, cfg, nil)
+			for _, fn := range []body{succeed, fail, panics, nilPanic, goexit, after(time.Hour, nil)} {
+				for range 20 {
+					surviving(func() { try(d, fn) })
+				}
 			}
+			wantIdle(t, d)
 		}
-		wantIdle(t, d)
 	})
 }
 

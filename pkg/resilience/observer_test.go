@@ -200,15 +200,15 @@ func TestAdmittedAndRejectedAddUpToOffered(t *testing.T) {
 			t.Errorf("%d outcomes for %d calls: %v", sum, offered, obs.outcomes())
 		}
 		opened, closed := 0, 0
-		for _, s := range obs.path() {
-			switch s {
-			case BreakerOpen:
+		for _, e := range obs.transitions {
+			switch {
+			case e.From == BreakerClosed:
 				opened++
-			case BreakerClosed:
+			case e.To == BreakerClosed:
 				closed++
 			}
-			if closed > opened {
-				t.Fatal("closed more often than opened")
+			if closed > opened || opened > closed+1 {
+				t.Fatalf("opened %d times and closed %d", opened, closed)
 			}
 		}
 		wantIdle(t, d)

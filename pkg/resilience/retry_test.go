@@ -160,6 +160,38 @@ func TestNoAttemptAfterTheCallerHasLeft(t *testing.T) {
 	})
 }
 
+// TestTheCallersDeadlineIsNotRetried: an attempt's own timeout is worth another attempt, the end of the caller's time is not.
+func TestTheCallersDeadlineIsNotRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		obs := &recorder{}
+		d := mustNew(t, retryTwice(), obs)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // an attempt has 500
+		defer cancel()
+		start := time.Now()
+		_, err := Call(ctx, d, after(time.Hour, nil))
+		e := obs.last()
+		if !errors.Is(err, context.DeadlineExceeded) || e.Attempts != 1 || e.Outcome != OutcomeTimeout || time.Since(start) != 300*time.Millisecond {
+			t.Errorf("%v after %v, reported %+v, want one attempt that timed out", err, time.Since(start), e)
+		}
+	})
+}
+
+// TestBudgetIsAskedBeforeThePause: who may not retry anyway hears at once, and of the failure itself.
+func TestBudgetIsAskedBeforeThePause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := mustNew(t, retryTwice(), nil)
+		for d.budget.withdraw(time.Now()) {
+		}
+		start := time.Now()
+		fn, n := answers(unavailable(time.Second))
+		err := try(d, fn)
+		wantOutcome(t, err, OutcomeRejectedBudget)
+		if _, ok := errors.AsType[*StatusError](err); !ok || time.Since(start) != 0 || n.Load() != 1 {
+			t.Errorf("%v after %v and %d attempts", err, time.Since(start), n.Load())
+		}
+	})
+}
+
 func TestLastErrorKeepsEveryCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := mustNew(t, retryTwice(), nil)
@@ -330,12 +362,12 @@ func TestBudgetFloorAndWindow(t *testing.T) {
 func TestRetriesDoNotPayIntoTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := retryTwice()
-		cfg.Retry.BudgetFloor = 100
+		cfg.Retry.BudgetRatio, cfg.Retry.BudgetFloor = 1, 100
 		d := mustNew(t, cfg, nil)
 		fn, _ := answers(unavailable(0), unavailable(0), nil)
 		try(d, fn)
-		if left := d.State().BudgetLeft; left != 98 {
-			t.Errorf("%d left after two retries, want 98", left)
+		if left := d.State().BudgetLeft; left != 99 {
+			t.Errorf("%d left of 100 after one call with two retries, want 99", left)
 		}
 	})
 }

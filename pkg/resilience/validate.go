@@ -17,6 +17,8 @@ func (c Config) validate(name string) error {
 	c.validateBreaker(&p)
 	c.validateRetry(&p)
 	c.validateHedge(&p)
+	p.check(!c.Optional || !c.Breaker.enabled() || c.Fallback != "",
+		"Breaker without a Fallback: callers have declared to do without (Optional), and an open breaker refuses every call")
 	return errors.Join(p.found...)
 }
 

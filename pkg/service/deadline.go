@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
 	"watertight.example/pkg/resilience"
 )
 
@@ -49,18 +51,39 @@ func (s *Service) deadline(next http.Handler) http.Handler {
 // Timeout gives a group of routes a deadline of its own instead of REQUEST_TIMEOUT: d after the request's arrival, or the
 // caller's X-Request-Timeout-Ms when that is sooner. It may be longer than REQUEST_TIMEOUT; have a reason.
 func Timeout(d time.Duration) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			win, ok := r.Context().Value(windowKey{}).(window)
-			if !ok { // without the chassis
-				win = window{ctx: r.Context(), arrived: time.Now()}
-			}
-			ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-			defer cancel(nil)
-			defer context.AfterFunc(win.ctx, func() { cancel(context.Cause(win.ctx)) })()
-			serveWithin(w, r.WithContext(ctx), next, win.limit(d))
-		})
+	return func(next http.Handler) http.Handler { return &timed{own: d, next: next} }
+}
+
+// timed is a handler with a deadline of its own: a type, so that longestRequest finds it.
+type timed struct {
+	own  time.Duration
+	next http.Handler
+}
+
+// ServeHTTP implements http.Handler.
+func (t *timed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	win, ok := r.Context().Value(windowKey{}).(window)
+	if !ok { // without the chassis
+		win = window{ctx: r.Context(), arrived: time.Now()}
 	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer cancel(nil)
+	defer context.AfterFunc(win.ctx, func() { cancel(context.Cause(win.ctx)) })()
+	serveWithin(w, r.WithContext(ctx), t.next, win.limit(t.own))
+}
+
+// longestRequest is the longest time any request may take here: REQUEST_TIMEOUT, or the longest Timeout of a group of routes.
+func (s *Service) longestRequest() time.Duration {
+	longest := s.base.RequestTimeout
+	_ = chi.Walk(s.root, func(_, _ string, _ http.Handler, middlewares ...func(http.Handler) http.Handler) error {
+		for _, wrap := range middlewares {
+			if group, ok := wrap(http.NotFoundHandler()).(*timed); ok {
+				longest = max(longest, group.own)
+			}
+		}
+		return nil
+	})
+	return longest
 }
 
 // limit is the instant the request must be over.

@@ -3,12 +3,14 @@ package service
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"watertight.example/pkg/resilience"
 )
 
 // Dependency makes a [resilience.Dependency] whose calls, attempts and breaker are measured and logged, and which is closed at
-// the stop. An impossible Config is an error that names every problem. Its table of numbers is logged. Without a Classify of its own it gets [Classify].
+// the stop. An impossible Config is an error that names every problem, and Run refuses to start with a Timeout.Total longer than any
+// request may take. Its table of numbers is logged, line by line. Without a Classify of its own it gets [Classify].
 func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.Dependency, error) {
 	if cfg.Classify == nil {
 		cfg.Classify = Classify
@@ -22,8 +24,18 @@ func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.De
 	s.calls.state.add(kept)
 	s.dependencies = append(s.dependencies, kept)
 	s.OnStop("dependency "+name, func(context.Context) error { d.Close(); return nil })
-	s.Log.Info("dependency", "dependency", name, "policy", d.Describe())
+	s.Log.Info("dependency", "dependency", name, "policy", strings.Split(strings.TrimSpace(d.Describe()), "\n")[1:])
 	return d, nil
+}
+
+// checkBudgets says whether a dependency would outlast every request. It is asked when the routes are known. A worker that needs longer
+// leaves Total at 0 and brings a deadline.
+func (s *Service) checkBudgets() error {
+	var all []*resilience.Dependency
+	for _, d := range s.dependencies {
+		all = append(all, d.Dependency)
+	}
+	return resilience.CheckBudget("the longest request", s.longestRequest(), all...)
 }
 
 // dependencyObserver turns the events of one dependency into metrics, and a breaker's transitions into one log line each.

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"watertight.example/pkg/resilience"
 )
@@ -58,7 +62,8 @@ func TestDependencyHasEverySeriesFromTheStart(t *testing.T) {
 	wantLine(t, metrics, `bulkhead_max_concurrent{dependency="pricing",service="test"} 5`) // their ratio is empty
 	wantLine(t, metrics, `retry_budget_tokens{dependency="pricing",service="test"}`)
 	wantLine(t, metrics, `dependency_attempt_duration_seconds_count{dependency="pricing",service="test"} 0`)
-	if lines := log.lines("dependency"); len(lines) != 1 || lines[0]["policy"] == "" {
+	lines := log.lines("dependency")
+	if len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["policy"]), "breaker   opens on 50 % failed (of 4 or more in 10s)") {
 		t.Errorf("the policy is not logged: %v", lines)
 	}
 }
@@ -178,6 +183,33 @@ func TestStateIsShownToOperators(t *testing.T) {
 	for _, part := range []string{`"service":"test"`, `"name":"pricing"`, `"breaker":"closed"`, `"limit":5`} {
 		if !strings.Contains(w.Body.String(), part) {
 			t.Errorf("no %s in %s", part, w.Body)
+		}
+	}
+}
+
+// TestNoDependencyOutlastsEveryRequest: REQUEST_TIMEOUT is 2 s unless a group of routes has more.
+func TestNoDependencyOutlastsEveryRequest(t *testing.T) {
+	for total, want := range map[time.Duration]string{
+		2 * time.Second:                    "",
+		4 * time.Second:                    "",
+		4*time.Second + 1*time.Millisecond: "build test: resilience: pricing: Timeout.Total 4.001s exceeds the 4s of the longest request",
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		stop() // it starts and stops at once, if it starts
+		p := Program{Name: "test", Config: &testConfig{Base{PublicAddr: "127.0.0.1:0", InternalAddr: "127.0.0.1:0", DrainDelay: time.Nanosecond}}}
+		p.Build = func(s *Service) error {
+			s.Router.Group(func(r chi.Router) { // as deep as the services have it
+				r.With(Timeout(4*time.Second)).Post("/orders", func(http.ResponseWriter, *http.Request) {})
+			})
+			_, err := s.Dependency("pricing", resilience.Config{Timeout: resilience.Timeout{Total: total}})
+			return err
+		}
+		got := ""
+		if err := Run(ctx, nil, func(string) string { return "" }, io.Discard, p); err != nil {
+			got = err.Error()
+		}
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("Total %v: %q, want %q", total, got, want)
 		}
 	}
 }

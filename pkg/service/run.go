@@ -58,8 +58,8 @@ func serve(ctx context.Context, p Program, log *slog.Logger) error {
 	if err := p.Build(s); err != nil {
 		return errors.Join(fmt.Errorf("build %s: %w", p.Name, err), s.runStops())
 	}
-	if err := s.http.prepare(s.root); err != nil {
-		return errors.Join(err, s.runStops())
+	if err := errors.Join(s.checkBudgets(), s.http.prepare(s.root)); err != nil {
+		return errors.Join(fmt.Errorf("build %s: %w", p.Name, err), s.runStops())
 	}
 	public, internal, err := s.base.listen()
 	if err != nil {
