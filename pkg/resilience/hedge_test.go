@@ -466,7 +466,9 @@ func TestBodyOfAHedgedWinIsWhole(t *testing.T) {
 		w.Write(bytes.Repeat([]byte("x"), 512<<10))
 	})
 	defer close(release)
-	d := mustNew(t, hedging(), nil)
+	cfg := hedging()
+	cfg.Timeout.Total = time.Minute // real time, and maybe on a busy machine
+	d := mustNew(t, cfg, nil)
 	read := func(ctx context.Context) (int, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {

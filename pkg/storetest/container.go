@@ -33,12 +33,19 @@ var (
 )
 
 // Main runs the package's tests, ends the containers they started and exits
-// with the tests' code. Call it from TestMain.
-func Main(m *testing.M) {
+// with the tests' code. Call it from TestMain. When the tests have passed, each
+// check has the last word: goleak.Find, say.
+func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
 	for _, o := range []*one{&postgres, &redis} {
 		if o.c != nil {
 			_ = testcontainers.TerminateContainer(o.c, testcontainers.StopTimeout(0))
+		}
+	}
+	for _, check := range checks {
+		if err := check(); err != nil && code == 0 {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
 		}
 	}
 	os.Exit(code)
