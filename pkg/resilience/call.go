@@ -117,7 +117,7 @@ func (c *call) again(err error) bool {
 
 // retryable tells whether the latest outcome may be mended by another attempt.
 func (c *call) retryable(err error) bool {
-	if c.ctx.Err() != nil || onlyOnce(c.ctx) {
+	if c.callerDone() || onlyOnce(c.ctx) {
 		return false
 	}
 	switch c.outcome {
@@ -126,6 +126,13 @@ func (c *call) retryable(err error) bool {
 	default: // canceled by the caller, or refused by a layer: trying again would only be refused again
 		return false
 	}
+}
+
+// callerDone tells whether the caller has left or is out of time. An attempt that ends at the caller's deadline may be back an instant
+// before the caller's own context has noticed.
+func (c *call) callerDone() bool {
+	deadline, ok := c.ctx.Deadline()
+	return c.ctx.Err() != nil || ok && !c.now.Before(deadline)
 }
 
 func (c *call) refuse(o Outcome, cause error) {
