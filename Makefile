@@ -47,6 +47,7 @@ e2e: ## starts the real compose file on ports of its own and breaks it; RUN=Test
 soak: ## ten quiet minutes of load: no error, no open breaker, flat memory; SOAK=30m for longer
 	@scripts/test.sh soak
 
-bench: ## what a protected call costs beside others; CHECK=1 fails on a broken promise, PLOT=1 redraws the limits' chart too
+bench: ## what a protected call costs beside others, then orders per second; CHECK=1 fails on a broken promise, PLOT=1 redraws the limits' chart
 	@$(if $(PLOT),cd pkg/resilience && go test -run WhyAIMD -plot doc/limits.svg .)
 	@cd pkg/resilience/bench && GOWORK=off go run . $(if $(CHECK),-check)
+	@scripts/test.sh throughput

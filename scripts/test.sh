@@ -75,6 +75,7 @@ e2e() {
 }
 
 stage_e2e() { e2e ${RUN:+-run "$RUN"}; }
+stage_throughput() { e2e -run '^TestOrderThroughput$' -throughput=20s; }
 stage_soak() { e2e -run '^TestSteadyLoad$' "-soak=${SOAK:-10m}"; }
 
 report="" stage="" all=$SECONDS

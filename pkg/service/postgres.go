@@ -40,12 +40,14 @@ func (s *Service) Postgres(name string, url Secret, opt PostgresOptions) (*pgxpo
 	if err != nil {
 		return nil, fmt.Errorf("postgres %s: %w", name, err)
 	}
+	trips := newRoundTrips(name)
+	cfg.ConnConfig.Tracer = trips
 	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
 		return nil, fmt.Errorf("postgres %s: %w", name, err)
 	}
 	s.OnStop("postgres "+name, func(context.Context) error { pool.Close(); return nil })
-	s.Metrics.MustRegister(newPostgresCollector(name, pool))
+	s.Metrics.MustRegister(newPostgresCollector(name, pool), trips)
 	if opt.Migrations != nil {
 		s.Start(name+" migrations", func(ctx context.Context) error { return migrate(ctx, s.Log, cfg.ConnConfig, opt.Migrations) })
 	}

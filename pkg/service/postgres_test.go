@@ -11,8 +11,10 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 
 	"watertight.example/pkg/service/servicetest"
@@ -54,6 +56,7 @@ func TestPostgresIsMigratedWarmAndMeasured(t *testing.T) {
 	metrics := s.scrape()
 	wantLine(t, metrics, `pgxpool_max_conns{db="postgres",service="test"} 5`)
 	wantLine(t, metrics, `pgxpool_acquired_conns{db="postgres",service="test"} 0`)
+	wantLine(t, metrics, `postgres_round_trips_total{db="postgres",service="test"} `)
 	wantLine(t, metrics, `pgxpool_canceled_acquire_total{db="postgres",service="test"} 0`)
 	if missing := s.health.check(); len(missing) > 0 {
 		t.Errorf("missing %v", missing)
@@ -63,6 +66,31 @@ func TestPostgresIsMigratedWarmAndMeasured(t *testing.T) {
 	}
 	if missing := s.health.check(); len(missing) != 1 {
 		t.Errorf("a closed pool is ready: %v", missing)
+	}
+}
+
+// A query is one round trip, and so is a batch of two.
+func TestRoundTripsAreCounted(t *testing.T) {
+	cfg, err := PostgresOptions{}.poolConfig("test", Secret(storetest.Postgres(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trips := newRoundTrips("postgres")
+	cfg.ConnConfig.Tracer = trips
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	var two pgx.Batch
+	two.Queue("SELECT 1")
+	two.Queue("SELECT 2")
+	_, err = pool.Exec(t.Context(), "SELECT 1")
+	if err := errors.Join(err, pool.SendBatch(t.Context(), &two).Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n := testutil.ToFloat64(trips); n != 2 {
+		t.Errorf("%v round trips, want 2", n)
 	}
 }
 

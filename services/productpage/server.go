@@ -53,6 +53,8 @@ func (s *shop) routes(router chi.Router) {
 	router.Get("/pictures/{id}.svg", service.Handle(s.showPicture))
 	router.Get("/static/*", service.Handle(s.showAsset))
 	router.Get("/problems/{name}", service.Handle(s.showProblem))
+	router.Get("/how-an-order-is-placed", service.Handle(s.showHowOrders))
+	router.Get("/sequences/{name}.svg", service.Handle(s.showSequence))
 
 	router.Group(func(r chi.Router) {
 		r.Use(service.Timeout(s.contract.page))

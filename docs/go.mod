@@ -1,0 +1,3 @@
+module watertight.example/docs
+
+go 1.26
