@@ -4,7 +4,9 @@
 #   - the primary is away: serve what we have, Postgres reconnects by itself;
 #   - the primary is another cluster, or no longer has the WAL we need: throw our copy away and make a new one.
 set -eu
-trap 'exit 0' INT TERM # as process 1 the shell would otherwise ignore them while it waits for the primary
+server=
+# As process 1 the shell would otherwise ignore them while it waits for the primary. INT is Postgres' fast shutdown.
+trap '[ -z "$server" ] || { kill -INT "$server"; wait "$server"; }; exit 0' INT TERM
 
 export PGDATA=/var/lib/postgresql/data/pgdata # one level down, so that a half-made copy can lie beside it
 primary="host=$PRIMARY_HOST user=replicator password=$REPLICATOR_PASSWORD connect_timeout=3"
@@ -26,10 +28,24 @@ copy_primary() {
 		mv "$PGDATA.copy" "$PGDATA"
 }
 
-if [ ! -f "$PGDATA/PG_VERSION" ] || ! can_follow; then
-	until copy_primary; do
-		echo "replica: no copy of the primary yet, trying again in 1 s"
-		sleep 1
+# serve runs Postgres until it ends by itself, which ends us too, or until the primary is one that it cannot follow: somebody has
+# lost the primary's volume, say. Postgres would go on asking that one for WAL for ever.
+serve() {
+	"$@" &
+	server=$!
+	while sleep 10 & wait $! && kill -0 "$server" 2>/dev/null; do
+		can_follow || { kill -INT "$server"; wait "$server" || true; server=; return 0; }
 	done
-fi
-exec "$@"
+	wait "$server"
+	exit
+}
+
+while :; do
+	if [ ! -f "$PGDATA/PG_VERSION" ] || ! can_follow; then
+		until copy_primary; do
+			echo "replica: no copy of the primary yet, trying again in 1 s"
+			sleep 1
+		done
+	fi
+	serve "$@"
+done
