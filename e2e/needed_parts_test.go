@@ -20,7 +20,7 @@ func TestNeededPartsFail(t *testing.T) {
 		fallback       func(t *testing.T, f facts) // what the page shows of product 42 instead
 	}{
 		{"inventory", "stock", []string{"inventory-postgres", "inventory-postgres-replica"}, showsSnapshot},
-		{"pricing", "price", []string{"productpage-pricing"}, showsLastPrice},
+		{"pricing", "price", []string{"productpage-pricing", "orders-pricing"}, showsLastPrice},
 		{"orders", "", []string{"productpage-orders"}, showsAll},
 	} {
 		slow := faults.Fault{Kind: "latency", Latency: 400 * time.Millisecond} // twice what a page gives a part

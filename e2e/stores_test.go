@@ -5,6 +5,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,11 +22,13 @@ const storeHeals = 10 * time.Second
 // TestStoresComeAndGo takes each store away under load and gives it back. Nobody restarts anything and nothing may restart itself:
 // the services keep their processes, the pages keep coming, say what they lack, and are whole again soon after.
 func TestStoresComeAndGo(t *testing.T) {
-	away := func(take, give func(*Stack, testing.TB, ...string), store string) func(*Stack, *testing.T) time.Time {
-		return func(s *Stack, t *testing.T) time.Time {
+	away := func(take, give func(*Stack, testing.TB, ...string), store string) func(*Stack, *testing.T, *browsing) time.Time {
+		return func(s *Stack, t *testing.T, b *browsing) time.Time {
 			take(s, t, store)
 			if store == "redis" { // of no order the truth is in Redis, so nobody needs it to buy
 				buy(t, newVisitor(t, s.URL("productpage")), 1203)
+				s.Pause(t, "inventory")
+				s.noCounts(t, b)
 			}
 			time.Sleep(4 * time.Second) // long enough for every breaker in front of it to open
 			back := time.Now()
@@ -36,7 +41,7 @@ func TestStoresComeAndGo(t *testing.T) {
 	for _, outage := range []struct {
 		name, store string
 		lacks       string // what pages lack meanwhile; "": inventory has two databases, and Redis is a short cut
-		happens     func(*Stack, *testing.T) (back time.Time)
+		happens     func(*Stack, *testing.T, *browsing) (back time.Time)
 	}{
 		{"redis gone", "redis", "", away(stop, start, "redis")},
 		{"redis frozen", "redis", "", away(pause, unpause, "redis")},
@@ -57,7 +62,7 @@ func TestStoresComeAndGo(t *testing.T) {
 			b := browse(t, s.URL("productpage"), 20)
 			time.Sleep(time.Second)
 			gone := time.Now()
-			back := outage.happens(s, t)
+			back := outage.happens(s, t, b)
 			s.waitAccepts(t, outage.store)
 			b.heals(t, time.Now(), storeHeals)
 
@@ -77,11 +82,35 @@ func TestStoresComeAndGo(t *testing.T) {
 	}
 }
 
-func flush(s *Stack, t *testing.T) time.Time {
+// flush empties Redis while inventory is frozen: one that runs would write its snapshot again within half a minute.
+func flush(s *Stack, t *testing.T, b *browsing) time.Time {
+	s.Pause(t, "inventory")
 	if err := s.Redis().FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
+	s.noCounts(t, b)
 	return time.Now()
+}
+
+// noCounts looks at the shop while inventory is frozen and there is no snapshot of it: nobody knows a count. The pages say so, show
+// none rather than an invented one, and still sell; once inventory goes on they are whole, with or without Redis.
+func (s *Stack) noCounts(t *testing.T, b *browsing) {
+	t.Helper()
+	frozen := time.Now()
+	time.Sleep(2 * time.Second) // 40 pages, of which the first have to wait for the time-outs
+	if f := pageFacts(t, s, 42); f.Stock != nil || !slices.Contains(f.Degraded, "stock") {
+		t.Errorf("with inventory frozen and no snapshot the page shows %+v as stock and lacks %v", f.Stock, f.Degraded)
+	}
+	p := newVisitor(t, s.URL("productpage")).get("/products/43")
+	want(t, p, http.StatusOK)
+	if !strings.Contains(p.text(), "We cannot count our stock right now. You can order") {
+		t.Errorf("the page does not say that it has no count: %s", clip(p.text()))
+	}
+	p.form(t, "/checkout") // or it fails: the way to the checkout is there
+	arrivesNow(t, s)
+	b.soFar().within(frozen, time.Now()).allLack(t, "stock")
+	s.Unpause(t, "inventory")
+	b.heals(t, time.Now(), storeHeals)
 }
 
 // waitAccepts waits until a store takes a new connection and answers on it: from then on the rest is ours.
