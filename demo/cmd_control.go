@@ -14,6 +14,7 @@ import (
 
 	"watertight.example/demo/control"
 	"watertight.example/demo/incident"
+	"watertight.example/demo/planflip"
 )
 
 const controlIntro = `
@@ -34,6 +35,7 @@ func runControl(ctx context.Context, env environment, args []string) error {
 	fs.StringVar(&cfg.Naive.Public, "naive-link", "", "the same of the naive twin")
 	internal := fs.String("internal", "http://{service}:9090", "base `URL` of the services' internal listeners; {service} stands for the name")
 	toxiproxy := toxiproxyFlag(env, fs)
+	database := databaseFlag(env, fs)
 	fs.IntVar(&cfg.Rate, "rate", 4, "visitors per second on each page, by which it is measured")
 	if err := parse(env, fs, controlIntro, args); err != nil {
 		return help(err)
@@ -45,6 +47,14 @@ func runControl(ctx context.Context, env environment, args []string) error {
 		cfg.Services = append(cfg.Services, control.Service{Name: name, Internal: at(name)})
 	}
 	cfg.Incident = incident.Times{Baseline: 10 * time.Second, Fault: 30 * time.Second, Recovery: 45 * time.Second}
+	if database() != "" {
+		db, err := planflip.Open(database())
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		cfg.Plan = db
+	}
 	room, err := control.New(cfg)
 	if err != nil {
 		return err

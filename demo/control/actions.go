@@ -19,6 +19,8 @@ type order struct {
 	Latency string   `json:"latency"` // of kind latency; 4.8s when left out
 }
 
+var errPlaying = refuse(http.StatusConflict, "incident-running", "An incident is being played, and it is judged by its own fault only. Mend everything stops it.")
+
 // setFaults answers POST /api/faults: all of the edges are broken, or none.
 func (r *Room) setFaults(w http.ResponseWriter, req *http.Request) error {
 	var o order
@@ -32,7 +34,7 @@ func (r *Room) setFaults(w http.ResponseWriter, req *http.Request) error {
 	r.acting.Lock()
 	defer r.acting.Unlock()
 	if r.incidents.running() {
-		return refuse(http.StatusConflict, "incident-running", "An incident is being played, and it is judged by its own fault only. Mend everything stops it.")
+		return errPlaying
 	}
 	var set []faults.Active
 	for _, f := range list {
@@ -64,8 +66,8 @@ func (o order) faults() ([]faults.Fault, error) {
 		return nil, fmt.Errorf(`"edges" must name 1 to 20 edges`)
 	case !slices.ContainsFunc(faults.Kinds(), func(k faults.Kind) bool { return k.Name == o.Kind }):
 		return nil, fmt.Errorf(`there is no "kind" %q; there are %s`, o.Kind, strings.Join(kindNames(), ", "))
-	case length < shortestFault || length > longestFault:
-		return nil, fmt.Errorf(`"for" must be between %s and %s`, shortestFault, longestFault)
+	case bounded(length) != nil:
+		return nil, bounded(length)
 	case late < time.Millisecond || late > time.Minute:
 		return nil, fmt.Errorf(`"latency" must be between 1ms and 1m`)
 	}
@@ -74,6 +76,13 @@ func (o order) faults() ([]faults.Fault, error) {
 		list = append(list, faults.Fault{Kind: o.Kind, Edge: edge, For: length, Latency: late})
 	}
 	return list, nil
+}
+
+func bounded(length time.Duration) error {
+	if length < shortestFault || length > longestFault {
+		return fmt.Errorf(`"for" must be between %s and %s`, shortestFault, longestFault)
+	}
+	return nil
 }
 
 func kindNames() (names []string) {
@@ -101,6 +110,9 @@ func (r *Room) mend(w http.ResponseWriter, req *http.Request) error {
 	wait := r.incidents.stop()
 	ended, err := r.proxies.Mend(req.Context())
 	wait()
+	if err == nil && r.planIsFlipped() {
+		err = r.mendPlan(req.Context())
+	}
 	if err != nil {
 		return refuse(http.StatusBadGateway, "cannot-mend", "Not everything could be mended: "+err.Error())
 	}

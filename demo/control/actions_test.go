@@ -79,3 +79,15 @@ func TestPlacesCoverEveryEdge(t *testing.T) {
 		}
 	}
 }
+
+func TestThePlanNeedsADatabaseAndAnEnd(t *testing.T) {
+	r := newWorld().room(t)
+	for body, status := range map[string]int{`{"for":"1h"}`: 400, `{"for":"0s"}`: 400, `{"kind":"x"}`: 400, `{}`: 404} {
+		if got := do(t, r, "POST", "/api/plan", body, nil); got != status {
+			t.Errorf("%s answers %d, want %d", body, got, status)
+		}
+	}
+	if got := do(t, r, "POST", "/api/plan/analyze", "", nil); got != 404 {
+		t.Errorf("analyze answers %d", got)
+	}
+}

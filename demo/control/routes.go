@@ -26,6 +26,8 @@ func (r *Room) Handler() http.Handler {
 	mux.HandleFunc("GET /api/state", r.handle(r.showState))
 	mux.HandleFunc("GET /api/events", r.handle(r.showEvents))
 	mux.HandleFunc("POST /api/faults", r.handle(r.setFaults))
+	mux.HandleFunc("POST /api/plan", r.handle(r.flipPlan))
+	mux.HandleFunc("POST /api/plan/analyze", r.handle(r.analyze))
 	mux.HandleFunc("POST /api/mend", r.handle(r.mend))
 	mux.HandleFunc("POST /api/incidents/{name}", r.handle(r.startIncident))
 	mux.HandleFunc("GET /api/incidents/{name}/report", r.handle(r.showReport))
@@ -51,6 +53,6 @@ func (r *Room) showChoices(w http.ResponseWriter, _ *http.Request) error {
 		stories = append(stories, choice{s.Name, s.Title + ": " + s.Fault + "."})
 	}
 	return answer(w, http.StatusOK, map[string]any{
-		"places": places(), "kinds": kinds, "incidents": stories, "visitors_per_second": r.cfg.Rate,
+		"places": places(), "plan": r.cfg.Plan != nil, "kinds": kinds, "incidents": stories, "visitors_per_second": r.cfg.Rate,
 	})
 }

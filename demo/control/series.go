@@ -20,7 +20,7 @@ type visit struct {
 	Parts                     []string // that a degraded page lacked
 }
 
-// Point is what the visitors of the last five seconds before At got. Shares are from 0 to 1, of all of them.
+// Point is what the visitors of the five seconds before At got. Shares are from 0 to 1, of all of them.
 type Point struct {
 	At       int64   `json:"at"` // Unix seconds
 	Visits   int     `json:"visits"`
@@ -32,7 +32,7 @@ type Point struct {
 
 // series computes a point per second. Visits belong to the second they were sent in: where a wait began is where it shows.
 func series(visits []visit, now time.Time) []Point {
-	end := now.Truncate(time.Second)
+	end := now.Truncate(time.Second).Add(-tooLong) // so that everybody in it has had that long
 	var points []Point
 	for at := end.Add(-shown); !at.After(end); at = at.Add(time.Second) {
 		if p, ok := point(visits, at); ok {
@@ -97,7 +97,7 @@ func newPage(visits []visit, now time.Time) Page {
 			p.Longest = max(p.Longest, v.Latency.Round(100*time.Millisecond).Seconds())
 		}
 		for _, part := range v.Parts {
-			if v.At.After(now.Add(-width)) && !slices.Contains(p.Lacks, part) {
+			if v.At.After(now.Add(-width-tooLong)) && !slices.Contains(p.Lacks, part) {
 				p.Lacks = append(p.Lacks, part)
 			}
 		}

@@ -7,19 +7,21 @@ import (
 
 func TestPoints(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	ago := func(seconds float64) time.Time { return now.Add(-time.Duration(seconds * float64(time.Second))) }
+	asked := now
+	ago := func(seconds float64) time.Time { return asked.Add(-time.Duration(seconds * float64(time.Second))) }
+	now = now.Add(tooLong) // a point is made when everybody in it has had that long
 	visits := []visit{
 		{At: ago(6), Latency: time.Second, Failed: true}, // older than the point looks back
 		{At: ago(4), Latency: 10 * time.Millisecond},
 		{At: ago(3), Latency: 20 * time.Millisecond, Degraded: true, Parts: []string{"stock"}},
 		{At: ago(2), Latency: 40 * time.Millisecond, Failed: true},
-		{At: ago(2.5), Latency: 2500 * time.Millisecond, Waiting: true},
+		{At: ago(2.5), Latency: 4500 * time.Millisecond, Waiting: true},
 	}
 	p := newPage(visits, now)
-	if want := (Point{1_000_000, 4, 20, 2500, 0.5, 0.25}); p.Now != want {
+	if want := (Point{1_000_000, 4, 20, 4500, 0.5, 0.25}); p.Now != want {
 		t.Errorf("now %+v, want %+v", p.Now, want)
 	}
-	if p.Waiting != 1 || p.Longest != 2.5 || len(p.Lacks) != 1 || p.Lacks[0] != "stock" {
+	if p.Waiting != 1 || p.Longest != 4.5 || len(p.Lacks) != 1 || p.Lacks[0] != "stock" {
 		t.Errorf("%+v", p)
 	}
 	// The failure belongs to the seconds that hold its beginning, and nothing is told of those without a visit.

@@ -45,7 +45,7 @@ const happeningsKept = 30
 func (r *Room) state(now time.Time) State {
 	r.mu.Lock()
 	s := State{
-		Now: now, Broken: r.broken, Toxiproxy: r.trouble, Services: slices.Clone(r.insides), Happenings: slices.Clone(r.happenings),
+		Now: now, Broken: slices.Concat(r.broken, r.flipped), Toxiproxy: r.trouble, Services: slices.Clone(r.insides), Happenings: slices.Clone(r.happenings),
 		Spans: slices.Clone(r.spans),
 		Pages: map[string]Page{}, Visitors: r.visitors.count(), Incident: r.incidents.now(now),
 	}

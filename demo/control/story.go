@@ -43,7 +43,7 @@ func headline(broken []Broken) string {
 	for _, b := range broken {
 		what := map[string]string{
 			"latency": "answers " + human(b.Amount) + " late", "hang": "does not answer at all", "refuse": "refuses connections",
-			"reset": "cuts off every answer", "trickle": "answers one byte at a time",
+			"reset": "cuts off every answer", "trickle": "answers one byte at a time", planKind: "has flipped",
 		}[b.Kind]
 		if what == "" {
 			what = "is broken (" + b.Kind + ")"
@@ -62,7 +62,7 @@ func hurt(broken []Broken) string {
 func why(broken []Broken, open []string) string {
 	text := strings.Join(each(broken, func(p Place) string { return p.Shielded }), " ")
 	if len(open) > 0 {
-		text += " Now open: " + strings.Join(open, "; ") + "."
+		text += " Breakers that hold calls back now: " + few(open) + "."
 	}
 	return text
 }
@@ -80,9 +80,17 @@ func each(broken []Broken, sentence func(Place) string) (list []string) {
 func healing(open, lacks []string) string {
 	if len(open) > 0 {
 		return "A breaker does not trust at once. When its time is over it lets one call through to try, and closes if that succeeds. Not closed yet: " +
-			strings.Join(open, "; ") + "."
+			few(open) + "."
 	}
 	return "The last pages still lacked " + strings.Join(lacks, " and ") + ". New ones should be whole within seconds."
+}
+
+// few keeps a sentence readable: the table below it has them all.
+func few(list []string) string {
+	if n := len(list); n > 3 {
+		return strings.Join(list[:3], "; ") + fmt.Sprintf("; and %d more", n-3)
+	}
+	return strings.Join(list, "; ")
 }
 
 // openBreakers names those that do not let calls through as usual.

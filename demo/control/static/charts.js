@@ -21,7 +21,7 @@ function make(tag, attributes, content) {
 }
 
 function draw(chart, figure, state) {
-  const width = figure.clientWidth, height = chart.height, until = Date.parse(state.now) / 1000;
+  const width = figure.querySelector("div").clientWidth, height = chart.height, until = Date.parse(state.now) / 1000;
   const x = (at) => left + (width - left - right) * Math.min(Math.max((at - until + span) / span, 0), 1);
   const y = (v) => top + (1 - chart.y(v)) * (height - top - bottom);
   const svg = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${chart.title}: ${figure.dataset.said}` });

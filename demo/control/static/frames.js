@@ -26,6 +26,7 @@ function stateOf(shot) {
     const lacks = shot.degraded.split(",").map((p) => parts[p.trim()] ?? p.trim()).join(", ");
     return ["warn", `Degraded, in ${human(shot.took_ms)}: ${lacks} not live, and the page says so`];
   }
+  if (shot.took_ms > 1000) return ["warn", `Whole, but only after ${human(shot.took_ms)}`];
   return ["good", `Whole, in ${human(shot.took_ms)}`];
 }
 

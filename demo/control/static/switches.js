@@ -31,14 +31,18 @@ async function post(path, body) {
   }
 }
 
+const isPlan = (places) => places[$("place").selectedIndex].edges[0] === "recommendations-plan";
+
 function chosen(places) {
   const kind = document.querySelector("input[name=kind]:checked").value;
+  if (isPlan(places)) return { for: $("for").value };
   const order = { edges: places[$("place").selectedIndex].edges, kind, for: $("for").value };
   if (kind === "latency") order.latency = $("latency").value;
   return order;
 }
 
 function fill(choices) {
+  choices.places = choices.places.filter((p) => choices.plan || p.edges[0] !== "recommendations-plan");
   $("place").append(...choices.places.map((p) => el("option", { value: p.name }, `${p.name} (${p.from} → ${p.to})`)));
   $("place").value = choices.places[1]?.name ?? choices.places[0].name;
   $("kinds").append(...choices.kinds.map((k, i) => el("label", {},
@@ -59,15 +63,19 @@ export async function setUp() {
   fill(choices);
   const form = $("break");
   const refresh = () => {
-    const order = chosen(choices.places);
+    const order = chosen(choices.places), plan = isPlan(choices.places);
     $("late").hidden = order.kind !== "latency";
-    command(document.querySelector("[data-command=break]"), curl("/api/faults", order));
+    $("kinds").hidden = plan; // a plan can only flip
+    $("cure").hidden = !plan;
+    command(document.querySelector("[data-command=break]"), curl(plan ? "/api/plan" : "/api/faults", order));
   };
   form.addEventListener("change", refresh);
   form.addEventListener("submit", (e) => {
     e.preventDefault();
-    post("/api/faults", chosen(choices.places));
+    post(isPlan(choices.places) ? "/api/plan" : "/api/faults", chosen(choices.places));
   });
+  $("analyze").addEventListener("click", () => post("/api/plan/analyze"));
+  command(document.querySelector("[data-command=analyze]"), curl("/api/plan/analyze"));
   $("mend").addEventListener("click", () => post("/api/mend"));
   command(document.querySelector("[data-command=mend]"), curl("/api/mend"));
   refresh();
