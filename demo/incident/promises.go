@@ -59,7 +59,7 @@ func judgeOpening(r record) []Verdict {
 		r.callTime("stock", "Stock comes in its usual time", "inventory", base, sick),
 		r.inside("opens", "The breaker opens", "within "+ms(openWithin), func(s *seen) Finding { return r.opens(s, sick) }),
 		r.inside("bulkhead", "Calls in flight fit the bulkhead", "≤ its limit", func(s *seen) Finding { return fits(s, incident) }),
-		r.inside("goroutines", "Goroutines stay flat", "≤ 2x the baseline's most", func(s *seen) Finding { return flat(s, base, incident) }),
+		r.inside("goroutines", "Goroutines stay flat", fmt.Sprintf("≤ the baseline's most + %d", spare), func(s *seen) Finding { return flat(s, base, incident) }),
 		r.inside("probes", "The open breaker probes no more than agreed", fmt.Sprintf("≤ %d per open period", probes), r.probing),
 		r.promise("heals", "Once mended, all product pages are full again", "within "+ms(r.openFor+probeTime), func(s *seen) Finding {
 			return r.orTooEarly(r.heals(s, after))
