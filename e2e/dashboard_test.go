@@ -10,23 +10,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"watertight.example/demo/faults"
 )
 
-// TestEveryPanelShowsData asks the real Prometheus every question the dashboards ask it. A panel without data looks like
-// a shop without trouble, and a renamed metric is all it takes.
+// TestEveryPanelShowsData asks the real Prometheus every question the dashboards ask it, in the middle of an incident. A panel
+// without data looks like a shop without trouble, and a renamed metric is all it takes. About a minute, which the alerts need.
 func TestEveryPanelShowsData(t *testing.T) {
 	s := stack(t)
-	stop := browse(t, s.URL("productpage"), 10).stop
-	defer stop()
+	s.WaitReady(t, "productpage-naive")
+	protected, naive := browse(t, s.URL("productpage"), 10), browse(t, s.URL("productpage-naive"), 5)
+	defer protected.stop()
+	defer naive.stop()
+	s.Break(t, faults.Fault{Kind: "latency", Latency: 4800 * time.Millisecond}, "recommendations-postgres")
 	files, err := filepath.Glob("../deploy/grafana/dashboards/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no dashboards: %v", err)
 	}
+	variables := strings.NewReplacer("$__rate_interval", "30s", "$dependency", "recommendations")
 	for _, file := range files {
 		for _, panel := range panelsOf(t, file) {
 			for _, target := range panel.Targets {
-				eventually(t, panel.Title+" shows data: "+target.Expr, func() bool {
-					return s.queryHasData(t, strings.ReplaceAll(target.Expr, "$__rate_interval", "30s"))
+				eventuallyIn(t, time.Minute, panel.Title+" shows data: "+target.Expr, func() bool {
+					return s.queryHasData(t, variables.Replace(target.Expr))
 				})
 			}
 		}

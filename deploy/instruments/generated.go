@@ -20,5 +20,10 @@ func generated(deploy string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{demoRules: fast}, nil
+	files, err := dashboardFiles()
+	if err != nil {
+		return nil, err
+	}
+	files[demoRules] = fast
+	return files, nil
 }

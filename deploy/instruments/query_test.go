@@ -35,7 +35,7 @@ func selectors(t *testing.T, query string) (found []selector) {
 	return found
 }
 
-// knownMetrics reads metrics.txt. The end-to-end tests compare it with what the real services say.
+// knownMetrics reads metrics.txt.
 func knownMetrics(t *testing.T) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile("metrics.txt")
