@@ -372,6 +372,27 @@ func TestBackupTakesWhatTheBreakerRefuses(t *testing.T) {
 	})
 }
 
+// A failover takes longer than the hedge's delay: the timer, which is still armed, must not start it once more.
+func TestNoHedgeOnTopOfAFailover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := hedging()
+		cfg.Hedge.Backup = mustNew(t, Config{}, nil)
+		replica := mustNew(t, cfg, nil)
+		warmUp(replica)
+		asked := 0
+		v, err := Call(t.Context(), replica, func(ctx context.Context) (int, error) {
+			if !OnBackup(ctx) {
+				return 0, unavailable(0)
+			}
+			asked++
+			return returns(2, time.Second/2, nil)(ctx)
+		})
+		if v != 2 || err != nil || asked != 1 {
+			t.Errorf("%d, %v, with the backup asked %d times", v, err, asked)
+		}
+	})
+}
+
 func TestRefusedHedgeDoesNotHideTheFirstError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := hedging()

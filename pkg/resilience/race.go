@@ -75,6 +75,9 @@ func (r *race[T]) hedge() {
 func (r *race[T]) open(now time.Time, hedge bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if hedge && r.ended != nil { // the first has failed, and the caller has asked the backup since
+		return false
+	}
 	if hedge && (r.over || !r.from.mayHedge(now)) {
 		r.suppressed = !r.over
 		return false
