@@ -5,9 +5,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	"watertight.example/demo/audit"
+	"watertight.example/demo/incident"
 )
 
 const auditIntro = `
@@ -21,14 +23,7 @@ wrong. The defaults are the names in the compose file; the password is AUDITOR_P
 func runAudit(ctx context.Context, env environment, args []string) error {
 	fs := flag.NewFlagSet("audit", flag.ContinueOnError)
 	cfg := audit.Config{Password: env.getenv("AUDITOR_PASSWORD")}
-	databases := []struct {
-		url              *string
-		name, env, place string
-	}{
-		{&cfg.Orders, "orders", "AUDIT_ORDERS_URL", "postgres"},
-		{&cfg.Inventory, "inventory", "AUDIT_INVENTORY_URL", "postgres-inventory"},
-		{&cfg.Recommendations, "recommendations", "AUDIT_RECOMMENDATIONS_URL", "postgres-recommendations"},
-	}
+	databases := auditedDatabases(&cfg)
 	for _, d := range databases { // no URL from the environment as a default: -h would print its password
 		fs.StringVar(d.url, d.name, "", fmt.Sprintf("`URL` of the database of %s, if not %s or on host %s", d.name, d.env, d.place))
 	}
@@ -37,7 +32,7 @@ func runAudit(ctx context.Context, env environment, args []string) error {
 		return help(err)
 	}
 	for _, d := range databases {
-		*d.url = cmp.Or(*d.url, env.getenv(d.env), "postgres://auditor@"+d.place+":5432/"+d.name+"?sslmode=disable")
+		*d.url = cmp.Or(*d.url, env.getenv(d.env), d.fallback())
 	}
 	report, err := audit.Run(ctx, cfg)
 	if err != nil {
@@ -45,4 +40,46 @@ func runAudit(ctx context.Context, env environment, args []string) error {
 	}
 	report.Print(env.stdout)
 	return report.Err()
+}
+
+// auditedDatabase says where one of the books is found: by a flag, in the environment, or under its name in the compose file.
+type auditedDatabase struct {
+	url              *string
+	name, env, place string
+}
+
+func (d auditedDatabase) fallback() string {
+	return "postgres://auditor@" + d.place + ":5432/" + d.name + "?sslmode=disable"
+}
+
+func auditedDatabases(cfg *audit.Config) []auditedDatabase {
+	return []auditedDatabase{
+		{&cfg.Orders, "orders", "AUDIT_ORDERS_URL", "postgres"},
+		{&cfg.Inventory, "inventory", "AUDIT_INVENTORY_URL", "postgres-inventory"},
+		{&cfg.Recommendations, "recommendations", "AUDIT_RECOMMENDATIONS_URL", "postgres-recommendations"},
+	}
+}
+
+// books are the databases an incident looks into; nil where the auditor's password is not known, which is outside the compose file.
+func books(env environment) *incident.Books {
+	password := env.getenv("AUDITOR_PASSWORD")
+	if password == "" {
+		return nil
+	}
+	b := &incident.Books{Config: audit.Config{Password: password, Within: 15 * time.Second}}
+	for _, d := range append(auditedDatabases(&b.Config), auditedDatabase{&b.Replica, "inventory", "AUDIT_INVENTORY_REPLICA_URL", "postgres-inventory-replica"}) {
+		*d.url = cmp.Or(env.getenv(d.env), d.fallback())
+	}
+	return b
+}
+
+// pairs reads name=value,name=value.
+func pairs(text string) map[string]string {
+	found := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		if name, value, ok := strings.Cut(part, "="); ok {
+			found[name] = value
+		}
+	}
+	return found
 }

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"watertight.example/demo/incident"
+	"watertight.example/demo/planflip"
 )
 
 const incidentIntro = `
@@ -20,13 +18,15 @@ writes a report. Ctrl-C mends and reports what there is. It exits with 1 when a 
   demo incident opening                             the database of recommendations becomes slow
   demo incident opening -only-shop -out /tmp        without the naive twin
   demo incident opening -shop http://productpage:8080 -naive http://productpage-naive:8080 -internal http://productpage:9090
-                                                    inside compose, where the page's breaker can be read`
+                                                    inside compose, where the page's breaker can be read
+  scripts/incident.sh outage -speed 1               any story, with everything it needs, from outside
+  scripts/incident.sh outage -without breaker       the shop without one of its patterns; the exit code says only that it was played`
 
 // incidentOptions is what the flags of demo incident say beyond incident.Config.
 type incidentOptions struct {
 	incident.Config
-	name, edges, out string
-	times            incident.Times
+	incident.Options
+	name, out, database, engine string
 }
 
 func runIncident(ctx context.Context, env environment, args []string) error {
@@ -34,13 +34,25 @@ func runIncident(ctx context.Context, env environment, args []string) error {
 	if err != nil {
 		return help(err)
 	}
-	if opt.name != "opening" {
-		return fmt.Errorf("there is no incident %q; there is opening", opt.name)
+	story, ok := incident.Find(opt.name, opt.Options)
+	if !ok {
+		return fmt.Errorf("there is no incident %q; there are %s", opt.name, strings.Join(incidentNames(), ", "))
 	}
 	if err := writable(opt.out); err != nil {
 		return err
 	}
-	report, err := incident.Run(ctx, incident.Opening(opt.times, strings.Split(opt.edges, ",")...), opt.Config)
+	if opt.database != "" {
+		db, err := planflip.Open(opt.database)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		opt.Plans = db
+	}
+	if opt.engine != "" {
+		opt.Engine = newEngine(opt.engine, env.getenv("COMPOSE_PROJECT_NAME"))
+	}
+	report, err := incident.Run(ctx, story, opt.Config)
 	if report.Began.IsZero() {
 		return err
 	}
@@ -52,7 +64,17 @@ func runIncident(ctx context.Context, env environment, args []string) error {
 	if err = errors.Join(err, saveErr); err != nil {
 		return err
 	}
+	if opt.Without != "" {
+		return compare(env.stdout, opt.out, opt.name)
+	}
 	return shortcoming(report)
+}
+
+func incidentNames() (names []string) {
+	for _, s := range incident.All() {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 // shortcoming is why a script must not take the incident for a success; nil when every promise was put to the test, as far
@@ -76,11 +98,16 @@ func parseIncident(env environment, args []string) (incidentOptions, error) {
 	fs.StringVar(&opt.Naive.Internal, "naive-internal", "", "the same of the naive twin, whose goroutines are then shown")
 	onlyShop := fs.Bool("only-shop", false, "look at the protected page alone")
 	fs.IntVar(&opt.Rate, "rate", 25, "requests per second on each page")
-	fs.DurationVar(&opt.times.Baseline, "baseline", 10*time.Second, "how long both pages are watched before the fault")
-	fs.DurationVar(&opt.times.Fault, "fault", 30*time.Second, "how long the fault lasts")
-	fs.DurationVar(&opt.times.Recovery, "recovery", 45*time.Second, "how long both are watched after the mend")
+	inside := fs.String("inside", "", "internal listeners of other services, like inventory=http://inventory:9090, with commas")
+	fs.Float64Var(&opt.Speed, "speed", 10, "how much faster than in the article time passes in all stories but opening; conditions and timeouts stay real")
+	fs.StringVar(&opt.Without, "without", "", "the `pattern` that the shop was started without (RESILIENCE_WITHOUT); scripts/incident.sh restarts the shop for it")
+	fs.StringVar(&opt.engine, "engine", "", "`path` of the container engine's socket, for stories that kill containers")
+	database := databaseFlag(env, fs)
+	fs.DurationVar(&opt.Times.Baseline, "baseline", 10*time.Second, "how long both pages are watched before the fault")
+	fs.DurationVar(&opt.Times.Fault, "fault", 30*time.Second, "how long the fault lasts")
+	fs.DurationVar(&opt.Times.Recovery, "recovery", 45*time.Second, "how long both are watched after the mend")
 	fs.DurationVar(&opt.OpenFor, "open-for", 30*time.Second, "how long the page's breaker stays open (its RECOMMENDATIONS_OPEN_FOR)")
-	fs.StringVar(&opt.edges, "edge", "recommendations-postgres", "`name` of the edge that becomes slow, or several with commas")
+	edges := fs.String("edge", "recommendations-postgres", "`name` of the edge that becomes slow, or several with commas")
 	fs.StringVar(&opt.out, "out", ".", "`directory` for the report, which is incident-NAME.html and .json")
 	fs.BoolVar(&opt.OwnHost, "i-own-this-host", false, "accept any page: you answer for the load on it")
 	toxiproxy := toxiproxyFlag(env, fs)
@@ -88,7 +115,11 @@ func parseIncident(env environment, args []string) (incidentOptions, error) {
 		opt.name, args = args[0], args[1:] // the flag package stops at the first word, and people write it first
 	}
 	err := parse(env, fs, incidentIntro, args)
-	opt.Toxiproxy = *toxiproxy
+	opt.Toxiproxy, opt.Edges, opt.database = *toxiproxy, strings.Split(*edges, ","), database()
+	opt.Inside, opt.Books = pairs(*inside), books(env)
+	if err == nil && !(opt.Speed >= 0.1 && opt.Speed <= 100) {
+		err = fmt.Errorf("speed %g is not between 0.1 and 100", opt.Speed)
+	}
 	if *onlyShop {
 		opt.Naive = nil
 	}
@@ -96,28 +127,4 @@ func parseIncident(env environment, args []string) (incidentOptions, error) {
 		err = errors.New("say which incident: demo incident opening (demo incident -h explains)")
 	}
 	return opt, err
-}
-
-// writable says now, and not after the minutes that an incident takes, that a report could not be written.
-func writable(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".incident-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-// save writes the report's two files and gives the path of the one for people.
-func save(report incident.Report, dir string) (string, error) {
-	var page, figures bytes.Buffer
-	if err := errors.Join(report.WriteHTML(&page), report.WriteJSON(&figures)); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "incident-"+report.Incident)
-	return path + ".html", errors.Join(
-		os.WriteFile(path+".html", page.Bytes(), 0o644),
-		os.WriteFile(path+".json", figures.Bytes(), 0o644))
 }

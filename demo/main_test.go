@@ -60,7 +60,7 @@ func TestMistakesNameTheWayOut(t *testing.T) {
 		{"fault analyze -recommendations postgres://127.0.0.1:1/x", "connection refused"},
 		{"fault plan-flip -recommendations nonsense", "the database of recommendations"},
 		{"incident", "demo incident opening"},
-		{"incident closing", "there is opening"},
+		{"incident closing", "there are opening, outage"},
 		{"incident opening -fault 1m now", `"now"`},
 		{"incident opening -out /dev/null/reports", "/dev/null"},
 		{"incident opening -out " + t.TempDir() + " -fault 0s", "between 1s and"},

@@ -17,6 +17,7 @@ type Fault struct {
 	Edge    string        // the name of one of Client.Edges
 	For     time.Duration // 1 s to 1 h; it ends by itself then
 	Latency time.Duration // of kind latency: at least 1 ms
+	Share   float64       // of kind latency: the share of answers that are late, each by up to Latency; 0 means all, by exactly that
 }
 
 // Active is something broken at this moment.
@@ -30,7 +31,7 @@ type Active struct {
 // Set breaks an edge. The same kind on the same edge is replaced, other kinds add up. The fault ends at Until by
 // whoever sweeps first; the error says why it could not be set, and then nothing is left broken by it.
 func (c *Client) Set(ctx context.Context, f Fault) (Active, error) {
-	t, err := effect(f.Kind, f.Latency)
+	t, err := effect(f)
 	if err != nil {
 		return Active{}, err
 	}
@@ -39,6 +40,9 @@ func (c *Client) Set(ctx context.Context, f Fault) (Active, error) {
 	}
 	if f.Kind == "latency" && (f.Latency < time.Millisecond || f.Latency > time.Hour) {
 		return Active{}, fmt.Errorf("a latency of %s is not between 1ms and 1h", f.Latency)
+	}
+	if f.Share < 0 || f.Share > 1 || f.Share > 0 && f.Kind != "latency" {
+		return Active{}, fmt.Errorf("a share of %g is not between 0 and 1, or not of latency", f.Share)
 	}
 	edges, err := c.Edges(ctx)
 	if err != nil {

@@ -41,6 +41,8 @@ func TestSetRefusesWhatCannotBe(t *testing.T) {
 		"fault for 2h0m0s is not":                         {Kind: "hang", Edge: "one", For: 2 * time.Hour},
 		"latency of 0s is not":                            {Kind: "latency", Edge: "one", For: time.Minute},
 		"latency of -1s is not":                           {Kind: "latency", Edge: "one", For: time.Minute, Latency: -time.Second},
+		"share of 1.5 is not":                             {Kind: "latency", Edge: "one", For: time.Minute, Latency: time.Second, Share: 1.5},
+		"share of 0.5 is not":                             {Kind: "hang", Edge: "one", For: time.Minute, Share: 0.5},
 		"latency of 24h0m0s is not":                       {Kind: "latency", Edge: "one", For: time.Minute, Latency: 24 * time.Hour},
 	} {
 		if _, err := fake.client().Set(t.Context(), f); err == nil || !strings.Contains(err.Error(), want) {

@@ -28,12 +28,12 @@ func Kinds() []Kind {
 
 const refuse = "refuse"
 
-// effect is the toxic that a fault of this kind consists of.
-func effect(kind string, latency time.Duration) (toxic, error) {
+// effect is the toxic that a fault consists of.
+func effect(f Fault) (toxic, error) {
 	t := toxic{Stream: "downstream", Toxicity: 1}
-	switch kind {
+	switch f.Kind {
 	case "latency":
-		t.Type, t.Attributes = "latency", map[string]int64{"latency": latency.Milliseconds()}
+		t.Type, t.Attributes = "latency", lateness(f.Latency, f.Share)
 	case "hang":
 		// A frozen process, as a latency longer than any fault. Not the timeout toxic: it passes on that the server
 		// closed the connection, so that whoever asks with "Connection: close" sees an end at once and no hang.
@@ -50,9 +50,21 @@ func effect(kind string, latency time.Duration) (toxic, error) {
 		for _, k := range Kinds() {
 			names = append(names, k.Name)
 		}
-		return toxic{}, fmt.Errorf("there is no fault %q; there are %s", kind, strings.Join(names, ", "))
+		return toxic{}, fmt.Errorf("there is no fault %q; there are %s", f.Kind, strings.Join(names, ", "))
 	}
 	return t, nil
+}
+
+// lateness makes a share of all answers late. A toxicity below 1 would choose connections, and a pool keeps using the same few:
+// then all answers are late or none. The jitter is drawn anew for each answer, evenly around the latency, and a negative
+// delay is none: so the range is laid across zero, with the wanted share of it above.
+func lateness(latency time.Duration, share float64) map[string]int64 {
+	if share == 0 {
+		return map[string]int64{"latency": latency.Milliseconds()}
+	}
+	most := float64(latency.Milliseconds())
+	half := most / share / 2
+	return map[string]int64{"latency": int64(most - half), "jitter": int64(half)}
 }
 
 const expires = "-expires-"

@@ -127,3 +127,32 @@ func TestOpenConnectionsSurviveOrDie(t *testing.T) {
 		})
 	}
 }
+
+// A share of the answers is late on one and the same connection: a pool of few must feel it too. The bounds are twelve standard
+// deviations wide.
+func TestAShareOfTheAnswersIsLate(t *testing.T) {
+	toxi := toxitest.Start(t)
+	client := NewClient(toxi.API, nil)
+	if _, err := client.Set(t.Context(), Fault{Kind: "latency", Edge: "one", For: time.Hour, Latency: 400 * time.Millisecond, Share: 0.25}); err != nil {
+		t.Fatal(err)
+	}
+	late, first := 0, true
+	for range 100 {
+		began := time.Now()
+		resp, err := http.Get(toxi.Edges["one"] + "/version") // the default client keeps its connection
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if took := time.Since(began); took > 40*time.Millisecond && !first { // a tenth of the late ones are below
+			late++
+		}
+		first = false
+	}
+	if late < 5 || late > 60 {
+		t.Errorf("%d of 100 answers were late, want about 25", late)
+	}
+}

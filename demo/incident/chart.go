@@ -17,25 +17,35 @@ type chart struct {
 	strings.Builder
 	width, left, right float64
 	span               float64 // seconds from left to right
+	y                  float64 // where the next panel begins
 }
 
-// The panels, from top to bottom.
+// The heights of panels, and of what is above and between them.
 const (
-	latencyTop, latencyHeight = 48.0, 220.0
-	failedTop, shareHeight    = 308.0, 62.0
-	degradedTop               = 408.0
-	breakerTop, bandHeight    = 508.0, 22.0
-	chartHeight               = 562.0
+	headHeight    = 40.0
+	latencyHeight = 220.0
+	shareHeight   = 62.0
+	limitHeight   = 46.0
+	bandHeight    = 22.0
+	gap           = 38.0
 )
 
 func drawChart(r Report, width float64) template.HTML {
-	c := &chart{Report: r, width: width, left: 46, right: 10, span: max(r.Seconds, 1)}
-	fmt.Fprintf(c, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`, width, chartHeight, template.HTMLEscapeString(c.describe()))
-	c.ground()
+	c := &chart{Report: r, width: width, left: 46, right: 10, span: max(r.Seconds, 1), y: headHeight}
 	c.latencies()
-	c.shares(failedTop, "failed pages, %", func(s Second) float64 { return float64(s.Failed) / float64(s.Answers) })
-	c.shares(degradedTop, "degraded pages, %", func(s Second) float64 { return float64(s.Degraded) / float64(s.Answers) })
-	c.band()
+	c.shares("failed pages, %", func(s Second) float64 { return float64(s.Failed) / float64(s.Answers) })
+	c.shares("degraded pages, %", func(s Second) float64 { return float64(s.Degraded) / float64(s.Answers) })
+	for _, w := range c.Watched {
+		c.band(w)
+		c.limit(w)
+		c.hedges(w)
+	}
+	panels := c.String()
+	c.Reset()
+	height := c.y + 8
+	fmt.Fprintf(c, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`, width, height, template.HTMLEscapeString(c.describe()))
+	c.ground(height)
+	c.WriteString(panels)
 	c.WriteString("</svg>")
 	return template.HTML(c.String())
 }
@@ -43,14 +53,20 @@ func drawChart(r Report, width float64) template.HTML {
 func (c *chart) describe() string {
 	text := "Latency, failed and degraded product pages over time."
 	for _, twin := range c.Twins {
-		for _, r := range twin.Routes {
-			if r.Phase == fault && r.Kind == load.Product {
-				text += fmt.Sprintf(" In the fault the %s page had a p95 of %.0f ms; of %d pages %d were degraded and %d failed.",
-					twin.Name, r.P95, r.Answers, r.Degraded, r.Failed)
-			}
+		if r := c.InSickness(twin); r != nil {
+			text += fmt.Sprintf(" While something was broken the %s page had a p95 of %.0f ms; of %d pages %d were degraded and %d failed.",
+				twin.Name, r.P95, r.Answers, r.Degraded, r.Failed)
 		}
 	}
 	return text
+}
+
+// panel writes a title and gives the top of what is below it.
+func (c *chart) panel(title string, height float64) (top float64) {
+	top = c.y + 14
+	fmt.Fprintf(c, `<text class="title" x="%.0f" y="%.0f">%s</text>`, c.left, top-8, template.HTMLEscapeString(title))
+	c.y = top + height + gap - 14
+	return top
 }
 
 func (c *chart) x(second float64) float64 {
@@ -58,23 +74,32 @@ func (c *chart) x(second float64) float64 {
 }
 
 // latencyY is logarithmic, from 2 ms to the visitors' patience: 30 ms and 10 s have to fit on one scale.
-func latencyY(ms float64) float64 {
+func latencyY(top, ms float64) float64 {
 	const low = 2.0
 	high := float64(patience.Milliseconds())
 	share := math.Log(math.Min(math.Max(ms, low), high)/low) / math.Log(high/low)
-	return latencyTop + (1-share)*latencyHeight
+	return top + (1-share)*latencyHeight
 }
 
-func shareY(top, share float64) float64 { return top + (1-share)*shareHeight }
+func shareY(top, share, height float64) float64 { return top + (1-share)*height }
 
-// ground is the time of the fault, and the seconds.
-func (c *chart) ground() {
+// ground is the time in which something was broken, what happened when, and the seconds.
+func (c *chart) ground(height float64) {
 	for _, p := range c.Phases {
-		if p.Name == fault {
-			fmt.Fprintf(c, `<rect class="fault" x="%.1f" y="18" width="%.1f" height="%.0f"/>`, c.x(p.From), c.x(p.To)-c.x(p.From), breakerTop+bandHeight-18)
+		if p.Sick {
+			fmt.Fprintf(c, `<rect class="fault" x="%.1f" y="18" width="%.1f" height="%.0f"/>`, c.x(p.From), c.x(p.To)-c.x(p.From), height-18-28)
 		}
-		if c.x(p.To)-c.x(p.From) > 8*float64(len(p.Name)) || p.Name == fault {
-			fmt.Fprintf(c, `<text x="%.1f" y="12">%s</text>`, c.x(p.From), p.Name)
+		if c.x(p.To)-c.x(p.From) > 7*float64(len(p.Name)) || p.Name == fault {
+			fmt.Fprintf(c, `<text x="%.1f" y="12">%s</text>`, c.x(p.From), template.HTMLEscapeString(p.Name))
+		}
+	}
+	last := -100.0
+	for i, e := range c.Events {
+		x := c.x(e.At)
+		fmt.Fprintf(c, `<line class="event" x1="%.1f" x2="%.1f" y1="34" y2="%.0f"/>`, x, x, height-28)
+		if x-last > 15 {
+			fmt.Fprintf(c, `<text class="middle event" x="%.1f" y="30">%d</text>`, x, i+1)
+			last = x
 		}
 	}
 	step := 5.0
@@ -82,7 +107,7 @@ func (c *chart) ground() {
 		step *= 2
 	}
 	for at := 0.0; at <= c.span; at += step {
-		fmt.Fprintf(c, `<text class="middle" x="%.1f" y="%.0f">%.0f s</text>`, c.x(at), chartHeight-12, at)
+		fmt.Fprintf(c, `<text class="middle" x="%.1f" y="%.0f">%.0f s</text>`, c.x(at), height-12, at)
 	}
 }
 
@@ -92,55 +117,35 @@ func (c *chart) rule(y float64, class, label string) {
 }
 
 func (c *chart) latencies() {
-	fmt.Fprintf(c, `<text class="title" x="%.0f" y="%.0f">p95, and every page</text>`, c.left, latencyTop-8)
-	for ms, label := range map[float64]string{10: "10 ms", 100: "100 ms", 1000: "1 s", 10000: "10 s"} {
-		c.rule(latencyY(ms), "grid", label)
+	top := c.panel("p50 and p99 of product pages, and every page", latencyHeight)
+	for _, grid := range []struct {
+		ms    float64
+		label string
+	}{{10, "10 ms"}, {100, "100 ms"}, {1000, "1 s"}, {10000, "10 s"}} {
+		c.rule(latencyY(top, grid.ms), "grid", grid.label)
 	}
-	c.rule(latencyY(500), "budget", "500 ms")
+	c.rule(latencyY(top, 500), "budget", "500 ms")
 	for _, twin := range slices.Backward(c.Twins) { // the protected one on top
-		var dots, line strings.Builder
+		var dots, middle, line strings.Builder
 		for _, d := range twin.Pages {
-			fmt.Fprintf(&dots, "M%.1f %.1fh0", c.x(d.At), latencyY(d.MS))
+			fmt.Fprintf(&dots, "M%.1f %.1fh0", c.x(d.At), latencyY(top, d.MS))
 		}
-		c.line(&line, twin.Series, func(s Second) float64 { return latencyY(s.P95) })
-		fmt.Fprintf(c, `<path class="dots %s" d="%s"/><path class="line %s" d="%s"/>`, twin.Name, dots.String(), twin.Name, line.String())
+		c.line(&middle, twin.Series, func(s Second) float64 { return latencyY(top, s.P50) })
+		c.line(&line, twin.Series, func(s Second) float64 { return latencyY(top, s.P99) })
+		fmt.Fprintf(c, `<path class="dots %s" d="%s"/><path class="line p50 %s" d="%s"/><path class="line %s" d="%s"/>`,
+			twin.Name, dots.String(), twin.Name, middle.String(), twin.Name, line.String())
 	}
 }
 
-func (c *chart) shares(top float64, title string, share func(Second) float64) {
-	fmt.Fprintf(c, `<text class="title" x="%.0f" y="%.0f">%s</text>`, c.left, top-8, title)
-	for _, percent := range []float64{0, 50, 100} {
-		c.rule(shareY(top, percent/100), "grid", fmt.Sprintf("%.0f", percent))
-	}
-	for _, twin := range slices.Backward(c.Twins) {
-		var line strings.Builder
-		c.line(&line, twin.Series, func(s Second) float64 { return shareY(top, share(s)) })
-		fmt.Fprintf(c, `<path class="line %s" d="%s"/>`, twin.Name, line.String())
-	}
-}
-
-// line joins the seconds of a series, at their middles; a second without a page is a gap.
-func (c *chart) line(w *strings.Builder, series []Second, y func(Second) float64) {
-	for i, s := range series {
-		verb := "L"
-		if i == 0 || s.At != series[i-1].At+1 {
-			verb = "M"
-		}
-		fmt.Fprintf(w, "%s%.1f %.1f", verb, c.x(float64(s.At)+0.5), y(s))
-	}
-}
-
-// band is the state of the breaker.
-func (c *chart) band() {
-	fmt.Fprintf(c, `<text class="title" x="%.0f" y="%.0f">breaker in front of recommendations</text>`, c.left, breakerTop-8)
-	if len(c.Breaker) == 0 {
-		fmt.Fprintf(c, `<text x="%.0f" y="%.0f">not read</text>`, c.left, breakerTop+15)
-	}
-	for _, e := range c.Breaker {
-		from, to := c.x(e.From), c.x(e.To)
-		fmt.Fprintf(c, `<rect class="%s" x="%.1f" y="%.0f" width="%.1f" height="%.0f"/>`, e.State, from, breakerTop, max(to-from, 1), bandHeight)
-		if to-from > 60 {
-			fmt.Fprintf(c, `<text class="state" x="%.1f" y="%.0f">%s</text>`, from+8, breakerTop+15, strings.ReplaceAll(e.State, "_", "-"))
+// InSickness gives what visitors saw of a page's product pages while anything was broken; nil when nothing ever was.
+func (r Report) InSickness(s Seen) *Route {
+	var all *Route
+	for _, p := range r.Phases {
+		for _, route := range s.Routes {
+			if p.Sick && route.Phase == p.Name && route.Kind == load.Product && route.Answers > 0 {
+				all = all.plus(route)
+			}
 		}
 	}
+	return all
 }

@@ -1,140 +1,125 @@
 package incident
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
 	"time"
 )
 
-// What is judged by a page's own word, read from its internal listener: its breaker, its calls, its goroutines.
+// The part of the page that the opening incident and act three of the outage are about.
+const optional = "recommendations"
 
-// opened finds the first reading in p that shows the breaker open.
-func (s *seen) opened(p phase) (at time.Time, ok bool) {
-	for _, one := range s.readings {
-		if one.Breaker == "open" && !one.At.Before(p.From) && one.At.Before(p.To) {
-			return one.At, true
+// reading is what a process says about one of its dependencies at one moment.
+type reading struct {
+	At              time.Time
+	Breaker         string // closed, open, half_open
+	InFlight, Limit int
+}
+
+// insight is everything that a process said about itself.
+type insight struct {
+	readings map[string][]reading // by dependency
+	scrapes  []scrape
+}
+
+// internal reads a service's internal listener. An answer that does not come is a gap in the record, nothing more: a page
+// that collapses takes its operators' window along.
+type internal struct {
+	base      string
+	transport http.RoundTripper
+
+	mu sync.Mutex
+	insight
+	without string // the pattern it says it runs without
+}
+
+func newInternal(base string, transport http.RoundTripper) *internal {
+	return &internal{base: strings.TrimSuffix(base, "/"), transport: transport, insight: insight{readings: map[string][]reading{}}}
+}
+
+// A breaker has to open within 2 s: 200 ms are close enough to see when it did. The metrics cost the page more.
+const readEvery, scrapeEvery = 200 * time.Millisecond, time.Second
+
+// watch reads until ctx ends.
+func (i *internal) watch(ctx context.Context) {
+	read, scrape := time.NewTicker(readEvery), time.NewTicker(scrapeEvery)
+	defer read.Stop()
+	defer scrape.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-read.C:
+			_ = i.read(ctx)
+		case <-scrape.C:
+			_ = i.scrape(ctx)
 		}
 	}
-	return time.Time{}, false
 }
 
-// openedAt is when the protected page's breaker opened in the fault; if nobody could see it, when it had to be open.
-func (r record) openedAt(sick phase) time.Time {
-	if at, ok := r.protected.opened(sick); ok {
-		return at
-	}
-	return sick.From.Add(openWithin)
-}
-
-func (r record) opens(s *seen, sick phase) Finding {
-	at, ok := s.opened(sick)
-	if !ok {
-		return r.orTooEarly(found(false, "never"))
-	}
-	took := max(at.Sub(r.broken), 0) // the onset: stopping a process takes its time, in which it may have stopped answering already
-	return found(took <= openWithin, "after %s", ms(took))
-}
-
-// fits looks at every reading: five a second, so a peak between two is not seen. The limit may adapt: calls that were let in under
-// the one before may still be there, so the larger of two neighbours is what they have to fit.
-func fits(s *seen, incident phase) Finding {
-	var most, limit, before int
-	ok := true
-	for _, one := range s.readings {
-		if !one.At.Before(incident.From) && one.At.Before(incident.To) {
-			allowed := max(one.Limit, before)
-			if one.InFlight > most || limit == 0 {
-				most, limit = one.InFlight, allowed
+func (i *internal) read(ctx context.Context) error {
+	var answer struct {
+		Without      string
+		Dependencies []struct {
+			Name  string
+			State struct {
+				Breaker  string
+				InFlight int `json:"in_flight"`
+				Limit    int
 			}
-			ok = ok && one.InFlight <= allowed
-		}
-		before = one.Limit
-	}
-	if limit == 0 {
-		return unknown("no bulkhead seen")
-	}
-	return found(ok, "at most %d of %d", most, limit)
-}
-
-// spare goroutines are what the first moments of a fault may add. A page in flight has about a dozen: two of its connection, one for each
-// part, two for each connection to a part. Until the breaker opens, a page waits 120 ms for recommendations, so that at 25 to 40 pages
-// a second three to five more are in flight than usual. A caller that waits for 4.8 s has hundreds more.
-const spare = 50
-
-func flat(s *seen, base, incident phase) Finding {
-	before, now := s.most(goroutines, base), s.most(goroutines, incident)
-	if before == 0 || now == 0 {
-		return unknown("not read")
-	}
-	return found(now <= before+spare, "at most %.0f, was %.0f", now, before)
-}
-
-func (s *seen) most(metric string, p phase) (most float64) {
-	for _, one := range s.scrapes {
-		if !one.At.Before(p.From) && one.At.Before(p.To) {
-			most = max(most, one.sum(metric))
 		}
 	}
-	return most
+	at := time.Now()
+	err := i.get(ctx, "/resilience", func(body io.Reader) error { return json.NewDecoder(body).Decode(&answer) })
+	if err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.without = answer.Without
+	for _, d := range answer.Dependencies {
+		i.readings[d.Name] = append(i.readings[d.Name], reading{at, d.State.Breaker, d.State.InFlight, d.State.Limit})
+	}
+	return nil
 }
 
-// edges gives the first and the last scrape of a phase.
-func (s *seen) edges(p phase) (first, last scrape, ok bool) {
-	for _, one := range s.scrapes {
-		if one.At.Before(p.From) || !one.At.Before(p.To) {
-			continue
-		}
-		if !ok {
-			first, ok = one, true
-		}
-		last = one
-	}
-	return first, last, ok && last.At.After(first.At)
+func (i *internal) get(ctx context.Context, path string, use func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return get(ctx, i.transport, i.base+path, use)
 }
 
-// callTime is about a part of the page that is well: the page's own calls to it take their usual time.
-func (r record) callTime(id, promise, dependency string, base, sick phase) Verdict {
-	bound := "usual p95"
-	if p95, calls := r.protected.calls(dependency, base); calls > 0 {
-		bound = "p95 ≤ " + ms(relative(p95))
+func get(ctx context.Context, transport http.RoundTripper, url string, use func(io.Reader) error) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
 	}
-	return r.inside(id, promise, bound, func(s *seen) Finding {
-		before, callsBefore := s.calls(dependency, base)
-		now, calls := s.calls(dependency, sick)
-		if callsBefore == 0 || calls == 0 {
-			return unknown("no calls seen")
-		}
-		return found(now <= relative(before), "p95 %s, was %s", ms(now), ms(before))
-	})
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %d", url, resp.StatusCode)
+	}
+	return use(io.LimitReader(resp.Body, 8<<20))
 }
 
-func (s *seen) calls(dependency string, p phase) (p95 time.Duration, calls float64) {
-	first, last, ok := s.edges(p)
-	if !ok {
-		return 0, 0
+// now is what was read last of a dependency; ok is false when that is no news any more.
+func (i *internal) now(dependency string) (r reading, ok bool) {
+	if i == nil {
+		return r, false
 	}
-	return histogramP95(first, last, dependency)
-}
-
-// probing counts, at the caller, the attempts that left the page between the breaker's opening and its closing. A second
-// of mercy lets those end that were under way when it opened.
-func (r record) probing(s *seen) Finding {
-	label := fmt.Sprintf("dependency=%q", optional)
-	closings := func(one scrape) float64 { return one.sum(transitions, label, `to_state="closed"`) }
-	var opened, last scrape
-	at, ok := s.opened(r.phase(fault))
-	for _, one := range s.scrapes {
-		switch {
-		case !ok || one.At.Before(at.Add(time.Second)):
-		case opened.At.IsZero():
-			opened, last = one, one
-		case closings(one) == closings(opened):
-			last = one
-		}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	all := i.readings[dependency]
+	if n := len(all); n > 0 && time.Since(all[n-1].At) < 2*time.Second {
+		return all[n-1], true
 	}
-	if opened.At.IsZero() || last.At.Equal(opened.At) {
-		return unknown("not seen open for long enough")
-	}
-	tried := last.sum(attempts, label) - opened.sum(attempts, label)
-	periods := last.sum(transitions, label, `to_state="half_open"`) - opened.sum(transitions, label, `to_state="half_open"`)
-	return found(tried <= probes*periods, "%.0f in %.0f periods", tried, periods)
+	return r, false
 }

@@ -68,10 +68,13 @@ const (
 	callTimes   = "dependency_call_duration_seconds_bucket"
 	attempts    = "dependency_attempt_duration_seconds_count"
 	transitions = "circuit_breaker_state_changes_total"
+	allCalls    = "dependency_calls_total"
+	hedged      = "hedge_calls_total"
+	retried     = "retry_attempts_total"
 )
 
 func interesting(line string) bool {
-	for _, metric := range []string{goroutines, callTimes, attempts, transitions} {
+	for _, metric := range []string{goroutines, callTimes, attempts, transitions, allCalls, hedged, retried} {
 		if strings.HasPrefix(line, metric) {
 			return true
 		}

@@ -18,14 +18,16 @@ const slowness = 4800 * time.Millisecond
 // between recommendations and that database.
 func Opening(times Times, edges ...string) Incident {
 	return Incident{
-		Name:   "opening",
-		Title:  "The opening incident",
-		Fault:  "the database of recommendations answers 4.8 s late",
-		length: times.Fault,
-		edges:  edges,
-		judge:  judgeOpening,
+		Name:    "opening",
+		Title:   "The opening incident",
+		Fault:   "the database of recommendations answers 4.8 s late",
+		length:  times.Fault,
+		edges:   edges,
+		visits:  visits(),
+		watched: []Place{{"productpage", optional}},
+		judge:   judgeOpening,
 		tell: func(ctx context.Context, s *stage) {
-			tell(ctx, s, times, func() {
+			tell(ctx, s, times, "the database of recommendations answers 4.8 s late", func() {
 				for _, edge := range edges {
 					s.breakEdge(ctx, faults.Fault{Kind: "latency", Edge: edge, Latency: slowness, For: times.Fault + expiry})
 				}
@@ -36,30 +38,32 @@ func Opening(times Times, edges ...string) Incident {
 
 // Losing is every other way of losing recommendations. The promises are the opening incident's, because a page must not care which way
 // it is; lose and restore are the caller's own, for what Toxiproxy cannot do, such as killing a process. Both return when they are
-// done. restore is called once after lose, also when ctx has ended meanwhile, and then has 10 s.
+// done. restore is called once after lose, also when ctx has ended meanwhile, and then has 30 s.
 func Losing(times Times, how string, lose, restore func(context.Context) error) Incident {
 	return Incident{
-		Name:   "losing",
-		Title:  "Recommendations are lost",
-		Fault:  how,
-		length: times.Fault,
-		judge:  judgeOpening,
+		Name:    "losing",
+		Title:   "Recommendations are lost",
+		Fault:   how,
+		length:  times.Fault,
+		visits:  visits(),
+		watched: []Place{{"productpage", optional}},
+		judge:   judgeOpening,
 		tell: func(ctx context.Context, s *stage) {
-			tell(ctx, s, times, func() { s.act(ctx, lose, restore) })
+			tell(ctx, s, times, how, func() { s.do(ctx, lose, restore) })
 		},
 	}
 }
 
 // tell is the plot of both: the usual, then something breaks, then it is mended.
-func tell(ctx context.Context, s *stage, times Times, breakIt func()) {
-	s.phase(baseline)
+func tell(ctx context.Context, s *stage, times Times, how string, breakIt func()) {
+	s.calm(baseline, "both pages are well")
 	s.wait(ctx, times.Baseline)
 
-	s.phase(fault)
+	s.act(fault, how)
 	breakIt()
 	s.wait(ctx, times.Fault)
 
-	s.phase(recovery)
+	s.calm(recovery, "mended; the pages are left to themselves")
 	s.mend(ctx)
 	s.wait(ctx, times.Recovery)
 }

@@ -9,17 +9,11 @@ import (
 	"time"
 )
 
-// announce tells the terminal that a phase begins.
-func (r *run) announce(phase string) {
-	line := map[string]string{
-		baseline: "both pages are well",
-		fault:    r.Fault,
-		recovery: "mended; the pages are left to themselves",
-	}[phase]
-	r.say("--- " + phase + ": " + line)
-}
-
+// say writes a line to the terminal, if there is one.
 func (r *run) say(line string) {
+	if r.Terminal == nil {
+		return
+	}
 	r.speaking.Lock()
 	defer r.speaking.Unlock()
 	fmt.Fprintln(r.Terminal, line)
@@ -36,7 +30,7 @@ func (r *run) speak(ctx context.Context) {
 		case now := <-tick.C:
 			line := fmt.Sprintf("%4.0fs", now.Sub(r.began).Seconds())
 			for _, w := range r.witnesses {
-				line += "  |  " + w.line()
+				line += "  |  " + w.line() + r.states(w)
 			}
 			r.say(line)
 		}
@@ -52,13 +46,31 @@ func (w *witness) line() string {
 	}
 	line := fmt.Sprintf("%s p95 %8s  failed %2d  degraded %3.0f %%", w.name, p95,
 		fresh.count(failed), 100*float64(fresh.count(degraded))/float64(max(1, len(fresh))))
-	switch {
-	case w.name == "protected" && w.internal == nil:
+	if w.name == "protected" {
 		return line
-	case w.name == "protected":
-		return line + fmt.Sprintf("  breaker %-9s", w.internal.now())
 	}
 	return line + fmt.Sprintf("  waiting %3d", inFlight)
+}
+
+// states says how the dependencies are that the story is about, after the protected page's figures.
+func (r *run) states(w *witness) (line string) {
+	if w != r.witnesses[0] {
+		return ""
+	}
+	for _, p := range r.watched {
+		if r.inside[p.Service] == nil {
+			continue
+		}
+		breaker, limit := "?", ""
+		if now, ok := r.state(p); ok {
+			breaker, limit = strings.ReplaceAll(now.Breaker, "_", "-"), fmt.Sprint(now.Limit)
+		}
+		if len(r.watched) == 1 {
+			return fmt.Sprintf("  breaker %-9s", breaker)
+		}
+		line += fmt.Sprintf("  %s %-9s %3s", p.Dependency, breaker, limit)
+	}
+	return line
 }
 
 // Print writes the verdicts as a table for a person, and below it what they add up to.

@@ -58,7 +58,7 @@ func judgeOpening(r record) []Verdict {
 		r.callTime("price", "Prices come in their usual time", "pricing", base, sick),
 		r.callTime("stock", "Stock comes in its usual time", "inventory", base, sick),
 		r.inside("opens", "The breaker opens", "within "+ms(openWithin), func(s *seen) Finding { return r.opens(s, sick) }),
-		r.inside("bulkhead", "Calls in flight fit the bulkhead", "≤ its limit", func(s *seen) Finding { return fits(s, incident) }),
+		r.inside("bulkhead", "Calls in flight fit the bulkhead", "≤ its limit", func(s *seen) Finding { return fits(s.during(optional, incident)) }),
 		r.inside("goroutines", "Goroutines stay flat", fmt.Sprintf("≤ the baseline's most + %d", spare), func(s *seen) Finding { return flat(s, base, incident) }),
 		r.inside("probes", "The open breaker probes no more than agreed", fmt.Sprintf("≤ %d per open period", probes), r.probing),
 		r.promise("heals", "Once mended, all product pages are full again", "within "+ms(r.openFor+probeTime), func(s *seen) Finding {
@@ -145,6 +145,10 @@ func (r record) healed(s *seen, after phase) (at time.Time, ok bool) {
 }
 
 func (r record) heals(s *seen, after phase) Finding {
+	return r.healsWithin(s, after, r.openFor+probeTime)
+}
+
+func (r record) healsWithin(s *seen, after phase, limit time.Duration) Finding {
 	if r.mended.IsZero() || len(s.of(load.Product).in(after)) == 0 {
 		return unknown("no answers")
 	}
@@ -153,7 +157,7 @@ func (r record) heals(s *seen, after phase) Finding {
 		return found(false, "not within %s", ms(after.To.Sub(r.mended)))
 	}
 	took := at.Sub(r.mended)
-	return found(took <= r.openFor+probeTime, "after %s", ms(took))
+	return found(took <= limit, "after %s", ms(took))
 }
 
 func (r record) stays(s *seen, base, after phase) Finding {

@@ -92,18 +92,18 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 		{"opens late", func(r *record) { closedUntil(r, 12.1) }, []string{"opens"}},
 		{"never opens", func(r *record) { closedUntil(r, 85) }, []string{"opens"}},
 		{"as full as the limit was before it fell", func(r *record) {
-			r.protected.readings[80].InFlight = 50
-			for i := range r.protected.readings[80:] {
-				r.protected.readings[80+i].Limit = 25
+			r.protected.readings[optional][80].InFlight = 50
+			for i := range r.protected.readings[optional][80:] {
+				r.protected.readings[optional][80+i].Limit = 25
 			}
 		}, nil},
 		{"fuller than the limit after it fell", func(r *record) {
-			r.protected.readings[81].InFlight = 26
-			for i := range r.protected.readings[80:] {
-				r.protected.readings[80+i].Limit = 25
+			r.protected.readings[optional][81].InFlight = 26
+			for i := range r.protected.readings[optional][80:] {
+				r.protected.readings[optional][80+i].Limit = 25
 			}
 		}, []string{"bulkhead"}},
-		{"overfull", func(r *record) { r.protected.readings[80].InFlight = 51 }, []string{"bulkhead"}},
+		{"overfull", func(r *record) { r.protected.readings[optional][80].InFlight = 51 }, []string{"bulkhead"}},
 		{"goroutines pile up", func(r *record) {
 			r.protected.series(`go_goroutines{service="productpage"}`, 30, func(float64) float64 { return 141 })
 		}, []string{"goroutines"}},
@@ -151,9 +151,9 @@ func slowCalls(r *record, dependency string) {
 }
 
 func closedUntil(r *record, until float64) {
-	for i := range r.protected.readings {
-		if r.protected.readings[i].At.Before(second(until)) {
-			r.protected.readings[i].Breaker = "closed"
+	for i := range r.protected.readings[optional] {
+		if r.protected.readings[optional][i].At.Before(second(until)) {
+			r.protected.readings[optional][i].Breaker = "closed"
 		}
 	}
 }
@@ -161,7 +161,7 @@ func closedUntil(r *record, until float64) {
 func TestStoppedTooEarlyIsNoFailure(t *testing.T) {
 	r := kept()
 	r.stopped, r.mended = true, second(12)
-	r.phases = []phase{{baseline, second(0), second(10)}, {fault, second(10), second(12)}}
+	r.phases = []phase{calmly(baseline, 0, 10), sick(fault, 10, 12)}
 	r.protected.samples, r.naive.samples = r.protected.samples.sent(second(0), second(12)), r.naive.samples.sent(second(0), second(10))
 	if got := judged(r, Fail); got != nil {
 		t.Errorf("broken: %v", got)

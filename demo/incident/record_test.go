@@ -10,14 +10,23 @@ var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func second(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
 
+func calmly(name string, from, to float64) phase {
+	return phase{Name: name, From: second(from), To: second(to)}
+}
+func sick(name string, from, to float64) phase {
+	return phase{Name: name, Sick: true, From: second(from), To: second(to)}
+}
+
+func newSeenOf() *seen { return &seen{insight: insight{readings: map[string][]reading{}}} }
+
 // kept is the record of an incident in which everything was as promised: fault from second 10 to 40, the breaker open
 // from second 10.6, full pages from second 41 on.
 func kept() record {
 	r := record{
 		began:  start,
-		phases: []phase{{baseline, second(0), second(10)}, {fault, second(10), second(40)}, {recovery, second(40), second(85)}},
+		phases: []phase{calmly(baseline, 0, 10), sick(fault, 10, 40), calmly(recovery, 40, 85)},
 		broken: second(10.01), mended: second(40.02), openFor: 30 * time.Second,
-		protected: new(seen), naive: new(seen),
+		protected: newSeenOf(), naive: newSeenOf(),
 	}
 	for i := range 85 * 25 {
 		at := second(float64(i) / 25)
@@ -43,7 +52,7 @@ func kept() record {
 		if one.At.After(second(10.5)) && one.At.Before(second(41)) {
 			one.Breaker = "open"
 		}
-		r.protected.readings = append(r.protected.readings, one)
+		r.protected.readings[optional] = append(r.protected.readings[optional], one)
 	}
 	for i := range 85 {
 		r.protected.scrapes = append(r.protected.scrapes, scrape{second(float64(i)), map[string]float64{

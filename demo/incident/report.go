@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"watertight.example/demo/load"
@@ -20,14 +21,24 @@ type Report struct {
 	Phases   []Phase   `json:"phases"`
 	Verdicts []Verdict `json:"verdicts"`
 	Twins    []Seen    `json:"pages"` // the protected one, and the naive one if it was looked at
-	Breaker  []Episode `json:"breaker"`
+	Events   []Event   `json:"events"`
+	Watched  []Watched `json:"dependencies"`
+	Without  string    `json:"without,omitempty"`
 }
 
 // Phase is a chapter of the story.
 type Phase struct {
 	Name string  `json:"name"`
+	Says string  `json:"says"`
+	Sick bool    `json:"sick"` // something is broken in it
 	From float64 `json:"from_s"`
 	To   float64 `json:"to_s"`
+}
+
+// Event is a moment that the chart marks.
+type Event struct {
+	At   float64 `json:"at_s"`
+	Says string  `json:"says"`
 }
 
 // Seen is everything that visitors saw of one page.
@@ -51,6 +62,16 @@ type Route struct {
 	Max      float64   `json:"max_ms"`
 }
 
+// plus adds up two phases. The p95 is the greater one: that of both together cannot be had from the two, and is no greater.
+func (r *Route) plus(other Route) *Route {
+	if r == nil {
+		return &other
+	}
+	r.Answers, r.Degraded, r.Failed = r.Answers+other.Answers, r.Degraded+other.Degraded, r.Failed+other.Failed
+	r.P50, r.P95, r.Max = max(r.P50, other.P50), max(r.P95, other.P95), max(r.Max, other.Max)
+	return r
+}
+
 // Second is the product pages asked for within one second.
 type Second struct {
 	At       int     `json:"at_s"`
@@ -59,6 +80,7 @@ type Second struct {
 	Failed   int     `json:"failed"`
 	P50      float64 `json:"p50_ms"`
 	P95      float64 `json:"p95_ms"`
+	P99      float64 `json:"p99_ms"` // of this second and the four before it: one second alone has too few pages
 }
 
 // Dot is one product page: a raw sample. In JSON it is short, [at_s, ms, "full"], because there are thousands.
@@ -70,13 +92,6 @@ type Dot struct {
 // MarshalJSON implements json.Marshaler.
 func (d Dot) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "[%.3f,%.1f,%q]", d.At, d.MS, d.Class), nil
-}
-
-// Episode is a time in which the protected page's breaker was in one state.
-type Episode struct {
-	State string  `json:"state"`
-	From  float64 `json:"from_s"`
-	To    float64 `json:"to_s"`
 }
 
 // Broken gives the promises that were broken by whoever made them.
@@ -97,15 +112,18 @@ func (r Report) with(result Result) (list []Verdict) {
 func newReport(in Incident, cfg Config, r record) Report {
 	rep := Report{
 		Incident: in.Name, Title: in.Title, Fault: in.Fault, Began: r.began, Rate: cfg.Rate, Stopped: r.stopped,
-		Verdicts: in.judge(r), Breaker: episodes(r),
+		Verdicts: linked(in.judge(r)), Watched: watched(in, r), Without: cfg.Without,
 		Twins: []Seen{newSeen("protected", cfg.Protected, r, r.protected)},
 	}
 	if r.naive != nil {
 		rep.Twins = append(rep.Twins, newSeen("naive", *cfg.Naive, r, r.naive))
 	}
 	for _, p := range r.phases {
-		rep.Phases = append(rep.Phases, Phase{p.Name, r.at(p.From), r.at(p.To)})
+		rep.Phases = append(rep.Phases, Phase{p.Name, p.Says, p.Sick, r.at(p.From), r.at(p.To)})
 		rep.Seconds = r.at(p.To)
+	}
+	for _, e := range r.events {
+		rep.Events = append(rep.Events, Event{r.at(e.At), e.Says})
 	}
 	return rep
 }
@@ -116,8 +134,10 @@ func (r record) at(t time.Time) float64 { return t.Sub(r.began).Round(time.Milli
 func newSeen(name string, twin Twin, r record, s *seen) Seen {
 	out := Seen{Name: name, Target: twin.Target}
 	for _, p := range r.phases {
-		for _, kind := range []load.Kind{load.Product, load.Browse, load.Order} {
-			out.Routes = append(out.Routes, newRoute(p.Name, kind, s.of(kind).in(p)))
+		for _, kind := range load.Kinds() {
+			if all := s.of(kind).in(p); len(all) > 0 || slices.Contains(always, kind) {
+				out.Routes = append(out.Routes, newRoute(p.Name, kind, all))
+			}
 		}
 	}
 	bySecond := make(map[int]samples)
@@ -130,10 +150,21 @@ func newSeen(name string, twin Twin, r record, s *seen) Seen {
 	}
 	for i := range last + 1 {
 		if all := bySecond[i]; len(all) > 0 {
-			out.Series = append(out.Series, Second{i, len(all), all.count(degraded), all.count(failed), millis(all.quantile(0.5)), millis(all.p95())})
+			out.Series = append(out.Series, Second{i, len(all), all.count(degraded), all.count(failed), millis(all.quantile(0.5)), millis(all.p95()), millis(lately(bySecond, i).quantile(0.99))})
 		}
 	}
 	return out
+}
+
+// always are the kinds of pages that every story is about.
+var always = []load.Kind{load.Product, load.Browse, load.Order}
+
+// lately is a second and the four before it.
+func lately(bySecond map[int]samples, second int) (all samples) {
+	for i := second - 4; i <= second; i++ {
+		all = append(all, bySecond[i]...)
+	}
+	return all
 }
 
 func newRoute(phase string, kind load.Kind, all samples) Route {
@@ -143,20 +174,4 @@ func newRoute(phase string, kind load.Kind, all samples) Route {
 
 func millis(d time.Duration) float64 {
 	return float64(d.Round(100*time.Microsecond)) / float64(time.Millisecond)
-}
-
-// episodes joins readings of the same state. Between two states the change is drawn at the later reading.
-func episodes(r record) []Episode {
-	var list []Episode
-	for _, one := range r.protected.readings {
-		at := r.at(one.At)
-		if n := len(list); n > 0 && at-list[n-1].To < 2 { // a gap of 2 s is a gap: nobody knows
-			list[n-1].To = at
-			if list[n-1].State == one.Breaker {
-				continue
-			}
-		}
-		list = append(list, Episode{one.Breaker, at, at})
-	}
-	return list
 }

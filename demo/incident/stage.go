@@ -12,7 +12,7 @@ import (
 	"watertight.example/demo/faults"
 )
 
-// The phases of a story. Promises are about what happened within them.
+// The phases that most stories have. Promises are about what happened within a phase.
 const (
 	baseline = "baseline"
 	fault    = "fault"
@@ -25,31 +25,45 @@ const expiry = 5 * time.Second
 // phase is a chapter of a story; the last one ends when the story does.
 type phase struct {
 	Name     string
+	Says     string
+	Sick     bool // something is broken in it
 	From, To time.Time
+}
+
+// event is a moment of the story that its chart marks.
+type event struct {
+	At   time.Time
+	Says string
 }
 
 // stage is where a story is played. Its steps remember the first error and do nothing from then on, so that a story
 // needs no error handling: it is read by people. All steps are called from the one goroutine that tells the story.
 type stage struct {
 	proxies *faults.Client
-	begin   func(phase string) // hears of every phase
+	shop    *run    // whose visitors, databases and containers the steps use
+	speed   float64 // divides the waits; 0 means 1
 
 	phases         []phase
+	events         []event
 	broken, mended time.Time // when the first fault was in force, and the last one gone
 	set            []faults.Active
-	restore        func(context.Context) error // undoes act; nil when there is nothing to undo
+	undo           []func(context.Context) error // what cleanUp does besides ending faults
 	err            error
 }
 
-// phase ends the one before and begins the next.
-func (s *stage) phase(name string) {
+// calm begins a phase in which nothing is broken, act one in which something is.
+func (s *stage) calm(name, says string) { s.begin(phase{Name: name, Says: says}) }
+func (s *stage) act(name, says string)  { s.begin(phase{Name: name, Says: says, Sick: true}) }
+
+func (s *stage) begin(p phase) {
 	if s.err != nil {
 		return
 	}
-	now := time.Now()
-	s.endPhase(now)
-	s.phases = append(s.phases, phase{Name: name, From: now})
-	s.begin(name)
+	p.From = time.Now()
+	s.endPhase(p.From)
+	s.phases = append(s.phases, p)
+	s.shop.say("--- " + p.Name + ": " + p.Says)
+	s.shop.count()
 }
 
 func (s *stage) endPhase(now time.Time) {
@@ -58,8 +72,22 @@ func (s *stage) endPhase(now time.Time) {
 	}
 }
 
-// wait lets d pass.
+// mark puts a moment into the chart.
+func (s *stage) mark(format string, args ...any) {
+	says := fmt.Sprintf(format, args...)
+	s.events = append(s.events, event{time.Now(), says})
+	s.shop.say("    * " + says)
+}
+
+// wait lets d pass, divided by the story's speed.
 func (s *stage) wait(ctx context.Context, d time.Duration) {
+	if s.speed > 0 {
+		d = time.Duration(float64(d) / s.speed)
+	}
+	s.sleep(ctx, d)
+}
+
+func (s *stage) sleep(ctx context.Context, d time.Duration) {
 	if s.err != nil {
 		return
 	}
@@ -67,6 +95,21 @@ func (s *stage) wait(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 		s.err = context.Cause(ctx)
 	case <-time.After(d):
+	}
+}
+
+// until waits for something to happen and marks it, for at most the given time, which speed does not scale: breakers
+// and timeouts are real. That it did not happen is marked too; whether that breaks a promise is not for the story to say.
+func (s *stage) until(ctx context.Context, what string, atMost time.Duration, happened func() bool) {
+	for end := time.Now().Add(atMost); s.err == nil; s.sleep(ctx, readEvery/2) {
+		if happened() {
+			s.mark("%s", what)
+			return
+		}
+		if time.Now().After(end) {
+			s.mark("not within %s: %s", atMost, what)
+			return
+		}
 	}
 }
 
@@ -80,19 +123,20 @@ func (s *stage) breakEdge(ctx context.Context, f faults.Fault) {
 		s.err = err
 		return
 	}
+	s.set = slices.DeleteFunc(s.set, func(a faults.Active) bool { return a.Edge == f.Edge && a.Kind == f.Kind }) // replaced
 	s.set = append(s.set, active)
 	if s.broken.IsZero() {
 		s.broken = time.Now()
 	}
 }
 
-// act does what breaks something, and remembers how to undo it.
-func (s *stage) act(ctx context.Context, lose, restore func(context.Context) error) {
+// do breaks something by other means than Toxiproxy's, and remembers how to undo it, also when breaking fails half-way.
+func (s *stage) do(ctx context.Context, lose, restore func(context.Context) error) {
 	if s.err != nil {
 		return
 	}
-	s.restore = restore // also when lose fails half-way
-	if s.err = lose(ctx); s.err == nil {
+	s.undo = append(s.undo, restore)
+	if s.err = lose(ctx); s.err == nil && s.broken.IsZero() {
 		s.broken = time.Now()
 	}
 }
@@ -114,13 +158,13 @@ func (s *stage) mend(ctx context.Context) {
 
 // cleanUp ends what is still broken, whatever happened before, and also when ctx has ended.
 func (s *stage) cleanUp(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	var errs []error
-	undone := len(s.set) > 0 || s.restore != nil
-	if restore := s.restore; restore != nil {
-		s.restore = nil
-		errs = append(errs, restore(ctx))
+	undone, undo := len(s.set)+len(s.undo) > 0, s.undo
+	s.undo = nil // once, also when it fails
+	for _, undo := range undo {
+		errs = append(errs, undo(ctx))
 	}
 	for _, a := range s.set {
 		if err := s.proxies.End(ctx, a); err != nil {

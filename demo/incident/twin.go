@@ -33,46 +33,80 @@ type witness struct {
 	Twin
 	internal *internal // nil when it cannot be reached
 
-	mu       sync.Mutex
-	samples  samples
-	shown    int // of the samples, in a line on the terminal
-	inFlight int
+	mu        sync.Mutex
+	rate      int    // of visitors, from their next turn on
+	turn      func() // ends the present turn
+	samples   samples
+	purchases load.Purchases
+	shown     int // of the samples, in a line on the terminal
+	inFlight  int
 }
 
-func newWitness(name string, twin Twin, transport http.RoundTripper) *witness {
+func newWitness(name string, twin Twin, cfg Config) *witness {
 	twin.Target = strings.TrimSuffix(twin.Target, "/")
-	w := &witness{name: name, Twin: twin}
+	w := &witness{name: name, Twin: twin, rate: cfg.Rate, turn: func() {}}
 	if twin.Internal != "" {
-		w.internal = &internal{base: strings.TrimSuffix(twin.Internal, "/"), transport: transport}
+		w.internal = newInternal(twin.Internal, cfg.Transport)
 	}
 	return w
 }
 
 // ready refuses a twin that does not answer.
-func (w *witness) ready(ctx context.Context, cfg Config) error {
-	if err := w.visitors(cfg).Validate(); err != nil {
+func (w *witness) ready(ctx context.Context, visitors load.Config) error {
+	if err := visitors.Validate(); err != nil {
 		return fmt.Errorf("the %s page: %w", w.name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := get(ctx, cfg.Transport, w.Target+"/readyz", func(io.Reader) error { return nil }); err != nil {
+	if err := get(ctx, visitors.Transport, w.Target+"/readyz", func(io.Reader) error { return nil }); err != nil {
 		return fmt.Errorf("the %s page is not ready: %w", w.name, err)
 	}
 	if w.internal == nil {
 		return nil
 	}
-	if err := w.internal.scrape(ctx); err != nil {
+	if err := errors.Join(w.internal.scrape(ctx), w.internal.read(ctx)); err != nil {
 		return fmt.Errorf("the %s page's internal listener does not answer (leave it out to go without): %w", w.name, err)
 	}
 	return nil
 }
 
 // visitors are the same for both twins: the same seed sends the same ones in the same order.
-func (w *witness) visitors(cfg Config) load.Config {
+func (r *run) visitors(w *witness) load.Config {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return load.Config{
-		Target: w.Target, OwnHost: cfg.OwnHost, Rate: cfg.Rate, Timeout: patience, Mix: visits(), Seed: 1,
-		Every: time.Second, Progress: w.progress, Observe: w.observe, Transport: cfg.Transport,
+		Target: w.Target, OwnHost: r.OwnHost, Rate: w.rate, Timeout: patience, Mix: r.visits, Seed: 1,
+		Every: time.Second, Progress: w.progress, Observe: w.observe, Transport: r.Transport,
 	}
+}
+
+// receive sends visitors until ctx ends, in turns: each change of the rate begins a new one.
+func (r *run) receive(ctx context.Context, w *witness) error {
+	for ctx.Err() == nil {
+		turn, end := context.WithCancel(ctx)
+		w.mu.Lock()
+		w.turn = end
+		w.mu.Unlock()
+		sum, err := load.Run(turn, r.visitors(w))
+		end()
+		w.mu.Lock()
+		w.purchases.Placed += sum.Purchases.Placed
+		w.purchases.Refused += sum.Purchases.Refused
+		w.purchases.Unfinished += sum.Purchases.Unfinished
+		w.mu.Unlock()
+		if err != nil && turn.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slowTo changes the rate of visitors.
+func (w *witness) slowTo(rate int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rate = rate
+	w.turn()
 }
 
 func (w *witness) observe(s load.Sample) {
@@ -96,34 +130,42 @@ func (w *witness) news() (fresh samples, inFlight int) {
 	return fresh.of(load.Product), w.inFlight
 }
 
+// whole tells whether all product pages asked for within the last second, if any, were full.
+func (w *witness) whole() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	recent := w.samples[max(0, len(w.samples)-500):].of(load.Product).sent(time.Now().Add(-time.Second), time.Now())
+	return len(recent) > 0 && recent.count(degraded)+recent.count(failed) == 0
+}
+
 // seen is what a witness has to say at the end.
 type seen struct {
 	samples
-	readings []reading
-	scrapes  []scrape
+	insight
+	purchases load.Purchases
 }
 
 // testimony gives everything seen; no load and no watch may be running any more.
 func (w *witness) testimony() *seen {
-	s := &seen{samples: w.samples}
+	s := &seen{samples: w.samples, purchases: w.purchases}
 	if w.internal != nil {
-		s.readings, s.scrapes = w.internal.readings, w.internal.scrapes
+		s.insight = w.internal.insight
 	}
 	return s
 }
 
 // awaitWhole waits until the page shows all of its parts. A breaker that the incident before this one left open must not
 // become the baseline, and it closes by itself within its open time.
-func (w *witness) awaitWhole(ctx context.Context, cfg Config) error {
-	ctx, cancel := context.WithTimeout(ctx, cfg.OpenFor+15*time.Second)
+func (r *run) awaitWhole(ctx context.Context, w *witness) error {
+	ctx, cancel := context.WithTimeout(ctx, r.OpenFor+15*time.Second)
 	defer cancel()
 	for told := false; ; told = true {
-		parts, err := w.missing(ctx, cfg.Transport)
+		parts, err := w.missing(ctx, r.Transport)
 		if err == nil && parts == "" {
 			return nil
 		}
-		if !told && cfg.Terminal != nil {
-			fmt.Fprintf(cfg.Terminal, "waiting until the %s page is whole (now degraded: %s)\n", w.name, parts)
+		if !told {
+			r.say(fmt.Sprintf("waiting until the %s page is whole (now degraded: %s)", w.name, parts))
 		}
 		select {
 		case <-ctx.Done():

@@ -40,7 +40,9 @@ type Verdict struct {
 	Bound     string  `json:"bound"`
 	Protected Finding `json:"protected"`
 	Naive     Finding `json:"naive"`
-	ByNaive   bool    `json:"by_naive"` // the naive page's: it has to collapse, or the incident has shown nothing
+	Code      string  `json:"code,omitempty"` // where it is kept: a file of the repository
+	Test      string  `json:"test,omitempty"` // where it is tested
+	ByNaive   bool    `json:"by_naive"`       // the naive page's: it has to collapse, or the incident has shown nothing
 }
 
 // Result is the finding about the page that has promised it.

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// checkoutForm reads the form that posts to /checkout the way a browser would: every named field with its value. It
+// CheckoutForm reads the form that posts to /checkout the way a browser would: every named field with its value. It
 // reports false when the page has no such form, or when its form carries nothing.
-func checkoutForm(page []byte) (url.Values, bool) {
+func CheckoutForm(page []byte) (url.Values, bool) {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	fields := url.Values{}
 	inside := false

@@ -70,11 +70,11 @@ func TestCheckoutFormIsReadLikeABrowserDoes(t *testing.T) {
 	page := `<form action="/" method="get"><input name="q" value="lamp"></form>
 		<form action="/checkout" method="post"><input type=hidden name="key" value="a&amp;b"><input name="sku" value="7">
 		<input name="sku" value="9"><button name="">Buy</button></form><input name="outside" value="1">`
-	form, ok := checkoutForm([]byte(page))
+	form, ok := CheckoutForm([]byte(page))
 	if got := form.Encode(); !ok || got != "key=a%26b&sku=7&sku=9" {
 		t.Errorf("got %v %s", ok, got)
 	}
-	if _, ok := checkoutForm([]byte(strings.ReplaceAll(page, "post", "get"))); ok {
+	if _, ok := CheckoutForm([]byte(strings.ReplaceAll(page, "post", "get"))); ok {
 		t.Error("found a form that posts nothing")
 	}
 }

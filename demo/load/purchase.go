@@ -44,7 +44,7 @@ func (p *purchases) advance(st step, sample Sample, res *vegeta.Result, now time
 	case st.kind == Cart:
 		return later{now, step{kind: Checkout, path: res.Headers.Get("Location"), purchase: st.purchase}}, !failed
 	case st.kind == Checkout:
-		form, ok := checkoutForm(res.Body)
+		form, ok := CheckoutForm(res.Body)
 		if failed || !ok || !st.purchase.means {
 			return later{}, false // nothing was sent off; the page has been judged
 		}

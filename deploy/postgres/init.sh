@@ -26,6 +26,8 @@ if [ -n "${REPLICATOR_PASSWORD:-}" ]; then
 	sql -v password="$REPLICATOR_PASSWORD" <<'SQL'
 CREATE ROLE replicator LOGIN REPLICATION PASSWORD :'password';
 SQL
+	# How often each statement ran, here and (by replication) there: the demo counts hedged reads where they arrive.
+	for database in $DATABASES; do sql -d "${database%%:*}" -c 'CREATE EXTENSION pg_stat_statements'; done
 	# "all" in pg_hba.conf does not include replication connections.
 	echo 'host replication replicator all scram-sha-256' >>"$PGDATA/pg_hba.conf"
 fi

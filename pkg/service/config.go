@@ -17,6 +17,7 @@ type Base struct {
 	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"65536" unit:"bytes" help:"Largest request body; more is answered 413."`
 	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"2s" help:"Time to keep serving after SIGTERM, until load balancers have noticed."`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"6s" help:"Time for requests in flight after the drain delay; both together must stay below what the platform grants."`
+	Without         Pattern       `env:"RESILIENCE_WITHOUT" unit:"pattern" help:"For demonstrations: one pattern to go without, deadline, bulkhead, limiter, breaker, retry-budget, hedge, fallback or idempotency."`
 	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO" unit:"level" help:"DEBUG, INFO, WARN or ERROR."`
 }
 

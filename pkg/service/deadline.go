@@ -22,6 +22,7 @@ type window struct {
 	ctx     context.Context // ends when the client goes away, not at a deadline
 	arrived time.Time
 	asked   time.Duration // 0: the caller did not say
+	patient bool          // RESILIENCE_WITHOUT=deadline: whatever was asked, and whatever a route says
 }
 
 type windowKey struct{}
@@ -30,13 +31,13 @@ type windowKey struct{}
 // A header that makes no sense is ignored and counted: refusing would let one bad client version take a whole page down.
 func (s *Service) deadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		win := window{ctx: r.Context(), arrived: time.Now()}
+		win := window{ctx: r.Context(), arrived: time.Now(), patient: s.base.Without == Deadline}
 		if v := r.Header.Get(resilience.HeaderTimeout); v != "" {
 			asked, err := resilience.ParseTimeout(v)
 			switch {
 			case err != nil:
 				s.http.badTimeouts.Inc()
-			case asked < minRequestTimeout:
+			case asked < minRequestTimeout && !win.patient:
 				WriteProblem(w, r, deadlineTooShort())
 				return
 			default:
@@ -88,6 +89,9 @@ func (s *Service) longestRequest() time.Duration {
 
 // limit is the instant the request must be over.
 func (win window) limit(own time.Duration) time.Time {
+	if win.patient {
+		return win.arrived.Add(2 * boundless)
+	}
 	if win.asked > 0 {
 		own = min(own, win.asked)
 	}

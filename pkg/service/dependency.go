@@ -15,6 +15,7 @@ func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.De
 	if cfg.Classify == nil {
 		cfg.Classify = Classify
 	}
+	cfg = s.base.Without.leaveOut(cfg)
 	kept := &dependency{cfg: cfg}
 	d, err := resilience.New(name, cfg, &dependencyObserver{kept: kept, series: s.calls.prepare(name, kept), log: s.Log})
 	if err != nil {

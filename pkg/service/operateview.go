@@ -76,7 +76,7 @@ func (s *Service) showDependencies(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Vary", "Accept")
 	if !PrefersHTML(r) {
-		_ = WriteJSON(w, http.StatusOK, map[string]any{"service": s.Name, "dependencies": views})
+		_ = WriteJSON(w, http.StatusOK, map[string]any{"service": s.Name, "without": s.base.Without, "dependencies": views})
 		return
 	}
 	var page bytes.Buffer

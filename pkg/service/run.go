@@ -55,6 +55,9 @@ func parseArgs(args []string, name string) (string, error) {
 func serve(ctx context.Context, p Program, log *slog.Logger) error {
 	logConfig(log, p.Config)
 	s := newService(p, log)
+	if without := s.base.Without; without != "" {
+		log.Warn("RUNNING WITHOUT A PATTERN, for a demonstration: promises will be broken", "without", without)
+	}
 	if err := p.Build(s); err != nil {
 		return errors.Join(fmt.Errorf("build %s: %w", p.Name, err), s.runStops())
 	}

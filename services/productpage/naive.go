@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"watertight.example/pkg/resilience"
+	"watertight.example/pkg/service"
 )
 
 // With RESILIENCE=off this is the naive product page: the page most shops have, on the same code, so that the two can be compared. It
@@ -22,7 +23,7 @@ const (
 // contract is what this instance promises.
 func (c *Config) contract() contract {
 	ours := ourContract()
-	if c.Resilience {
+	if c.Resilience && c.Without != service.Deadline {
 		return ours
 	}
 	for _, p := range []*part{&ours.catalogue, &ours.price, &ours.stock, &ours.recommendations} {

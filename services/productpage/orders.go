@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/service"
 )
@@ -18,6 +20,8 @@ type orders struct {
 	dep  *resilience.Dependency
 	url  string
 	look time.Duration // for reading, of the page's time
+
+	forgetful bool // RESILIENCE_WITHOUT=idempotency: each attempt has a key of its own, so that none can be told from a new intent
 }
 
 func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
@@ -31,7 +35,7 @@ func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: total / 4, MinCalls: 20, // Window: ten attempts
 			ConsecutiveFailures: 5, OpenFor: cfg.OrdersOpenFor, Probes: 2},
 	}))
-	return &orders{dep: dep, url: cfg.OrdersURL, look: c.look * 8 / 10}, err
+	return &orders{dep: dep, url: cfg.OrdersURL, look: c.look * 8 / 10, forgetful: cfg.Without == service.Idempotency}, err
 }
 
 // Order is a placed order, amounts in minor units of Currency.
@@ -65,13 +69,20 @@ func (o *orders) place(ctx context.Context, in intent) (Order, error) {
 			return order, err
 		}
 		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Idempotency-Key", in.Key)
+		req.Header.Set("Idempotency-Key", o.keyOf(in))
 		req.Header.Set("X-Customer-Id", in.Customer)
 		if err := service.CallJSON(o.dep.HTTPClient(), req, &order); err != nil {
 			return order, err
 		}
 		return order, order.check()
 	})
+}
+
+func (o *orders) keyOf(in intent) string {
+	if o.forgetful {
+		return uuid.NewString()
+	}
+	return in.Key
 }
 
 // order returns a placed order of this customer. Someone else's is a *StatusError with 404, like one that never was.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -89,6 +90,9 @@ func (s *shop) showProduct(w http.ResponseWriter, r *http.Request) error {
 		return noProduct()
 	}
 	p := s.gather(r.Context(), product)
+	if fallen := p.Sources.degraded(); s.unforgiving && len(fallen) > 0 {
+		return service.NewProblem(http.StatusServiceUnavailable, "part-missing", "This page could not be put together.").WithRetryAfter(time.Second)
+	}
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Add("Vary", "Accept")
 	s.markDegraded(w, r, p.Sources.degraded())

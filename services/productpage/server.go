@@ -16,6 +16,7 @@ type shop struct {
 	*service.Service
 	contract        contract
 	naive           bool
+	unforgiving     bool // RESILIENCE_WITHOUT=fallback: a page that lacks a part is none
 	catalogue       *catalogue
 	pricing         *pricing
 	inventory       *inventory
@@ -86,7 +87,7 @@ func newShop(s *service.Service, cfg *Config, c contract) (*shop, error) {
 	if err != nil {
 		return nil, err
 	}
-	sh := &shop{Service: s, contract: c, customers: newCustomers(s, cfg)}
+	sh := &shop{Service: s, contract: c, customers: newCustomers(s, cfg), unforgiving: cfg.Without == service.Fallback}
 	var problems [5]error // each constructor is told apart in its own error
 	sh.catalogue, problems[0] = newCatalogue(st, cfg.CatalogueEvery, c.catalogue)
 	sh.pricing, problems[1] = newPricing(s, cfg, c.price)

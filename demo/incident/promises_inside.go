@@ -1,0 +1,150 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+)
+
+// What is judged by a page's own word, read from its internal listener: its breaker, its calls, its goroutines.
+
+// opened finds the first reading in p that shows the breaker of a dependency open.
+func (i insight) opened(dependency string, p phase) (at time.Time, ok bool) {
+	for _, one := range i.during(dependency, p) {
+		if one.Breaker == "open" {
+			return one.At, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// during gives the readings of a phase.
+func (i insight) during(dependency string, p phase) (list []reading) {
+	for _, one := range i.readings[dependency] {
+		if !one.At.Before(p.From) && one.At.Before(p.To) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// openedAt is when the protected page's breaker opened in the fault; if nobody could see it, when it had to be open.
+func (r record) openedAt(sick phase) time.Time {
+	if at, ok := r.protected.opened(optional, sick); ok {
+		return at
+	}
+	return sick.From.Add(openWithin)
+}
+
+func (r record) opens(s *seen, sick phase) Finding {
+	at, ok := s.opened(optional, sick)
+	if !ok {
+		return r.orTooEarly(found(false, "never"))
+	}
+	took := max(at.Sub(r.broken), 0) // the onset: stopping a process takes its time, in which it may have stopped answering already
+	return found(took <= openWithin, "after %s", ms(took))
+}
+
+// fits looks at every reading: five a second, so a peak between two is not seen. The limit may adapt: calls that were let in under
+// the one before may still be there, so the larger of two neighbours is what they have to fit.
+func fits(readings []reading) Finding {
+	var most, limit, before int
+	ok := true
+	for _, one := range readings {
+		allowed := max(one.Limit, before)
+		if one.InFlight > most || limit == 0 {
+			most, limit = one.InFlight, allowed
+		}
+		ok = ok && one.InFlight <= allowed
+		before = one.Limit
+	}
+	if limit == 0 {
+		return unknown("no bulkhead seen")
+	}
+	return found(ok, "at most %d of %d", most, limit)
+}
+
+// spare goroutines are what the first moments of a fault may add. A page in flight has about a dozen: two of its connection, one for each
+// part, two for each connection to a part. Until the breaker opens, a page waits 120 ms for recommendations, so that at 25 to 40 pages
+// a second three to five more are in flight than usual. A caller that waits for 4.8 s has hundreds more.
+const spare = 50
+
+func flat(s *seen, base, incident phase) Finding {
+	before, now := s.most(goroutines, base), s.most(goroutines, incident)
+	if before == 0 || now == 0 {
+		return unknown("not read")
+	}
+	return found(now <= before+spare, "at most %.0f, was %.0f", now, before)
+}
+
+func (s insight) most(metric string, p phase) (most float64) {
+	for _, one := range s.scrapes {
+		if !one.At.Before(p.From) && one.At.Before(p.To) {
+			most = max(most, one.sum(metric))
+		}
+	}
+	return most
+}
+
+// edges gives the first and the last scrape of a phase.
+func (s insight) edges(p phase) (first, last scrape, ok bool) {
+	for _, one := range s.scrapes {
+		if one.At.Before(p.From) || !one.At.Before(p.To) {
+			continue
+		}
+		if !ok {
+			first, ok = one, true
+		}
+		last = one
+	}
+	return first, last, ok && last.At.After(first.At)
+}
+
+// callTime is about a part of the page that is well: the page's own calls to it take their usual time.
+func (r record) callTime(id, promise, dependency string, base, sick phase) Verdict {
+	bound := "usual p95"
+	if p95, calls := r.protected.calls(dependency, base); calls > 0 {
+		bound = "p95 ≤ " + ms(relative(p95))
+	}
+	return r.inside(id, promise, bound, func(s *seen) Finding {
+		before, callsBefore := s.calls(dependency, base)
+		now, calls := s.calls(dependency, sick)
+		if callsBefore == 0 || calls == 0 {
+			return unknown("no calls seen")
+		}
+		return found(now <= relative(before), "p95 %s, was %s", ms(now), ms(before))
+	})
+}
+
+func (s insight) calls(dependency string, p phase) (p95 time.Duration, calls float64) {
+	first, last, ok := s.edges(p)
+	if !ok {
+		return 0, 0
+	}
+	return histogramP95(first, last, dependency)
+}
+
+// probing counts, at the caller, the attempts that left the page between the breaker's opening and its closing. A second
+// of mercy lets those end that were under way when it opened.
+func (r record) probing(s *seen) Finding { return r.probingIn(s, r.phase(fault)) }
+
+func (r record) probingIn(s *seen, sick phase) Finding {
+	label := fmt.Sprintf("dependency=%q", optional)
+	closings := func(one scrape) float64 { return one.sum(transitions, label, `to_state="closed"`) }
+	var opened, last scrape
+	at, ok := s.opened(optional, sick)
+	for _, one := range s.scrapes {
+		switch {
+		case !ok || one.At.Before(at.Add(time.Second)):
+		case opened.At.IsZero():
+			opened, last = one, one
+		case closings(one) == closings(opened):
+			last = one
+		}
+	}
+	if opened.At.IsZero() || last.At.Equal(opened.At) {
+		return unknown("not seen open for long enough")
+	}
+	tried := last.sum(attempts, label) - opened.sum(attempts, label)
+	periods := last.sum(transitions, label, `to_state="half_open"`) - opened.sum(transitions, label, `to_state="half_open"`)
+	return found(tried <= probes*periods, "%.0f in %.0f periods", tried, periods)
+}

@@ -1,0 +1,115 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"watertight.example/demo/load"
+)
+
+const (
+	extraShare  = 0.07             // of reads may be asked for twice; 5 % is what hedging may take, and 10 s of its window may be from before
+	opensWithin = 15 * time.Second // a window of 5 s must fill with slow reads at the rate of a few visitors
+	stockWithin = 5 * time.Second
+	snapshotGap = 0.01 // of the pages may lack a live count while reads fail over
+)
+
+// judgeOutage holds both pages against the promises. It is pure: the same record gives the same verdicts.
+func judgeOutage(r record) []Verdict {
+	base, incident := r.phase(baseline), r.span(slowFraction, analyzed)
+	verdicts := r.throughout(base, incident)
+	verdicts = append(verdicts, r.actOne(base)...)
+	verdicts = append(verdicts, r.actTwo(base)...)
+	verdicts = append(verdicts, r.actThree(base)...)
+	verdicts = append(verdicts, r.books()...)
+	if r.naive == nil {
+		return verdicts
+	}
+	return append(verdicts, r.naively("collapses", "The naive product page collapses", "p50 > 2 s or > 20 % failed", func(s *seen) Finding {
+		return collapsed(s.of(load.Product).in(r.phase(slowStores)))
+	}))
+}
+
+// throughout is what no act may break. The button is judged by its customers: a refusal is an answer there.
+func (r record) throughout(base, incident phase) []Verdict {
+	pages := func(s *seen) samples {
+		return s.where(func(one load.Sample) bool { return one.Kind != load.Place }).in(incident)
+	}
+	return []Verdict{
+		r.promise("no-errors", "No page fails", "none: no 5xx, no silence", func(s *seen) Finding { return none(pages(s), failed) }),
+		r.promise("budget", "Product pages keep their budget", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
+			all := s.of(load.Product).in(incident)
+			return within(all, all.tardy() <= tardyShare, "%d of %d", all.count(slower(pageLimit)), len(all))
+		}),
+		r.unrelated("home", "The home page notices nothing", load.Browse, base, incident),
+		r.unrelated("order", "A customer's order page notices nothing", load.Order, base, incident),
+		r.callTime("price", "Prices come in their usual time", "pricing", base, incident),
+		r.callTime("recs", "Recommendations come in their usual time in acts one and two", optional, base, r.span(slowFraction, storesBack)),
+	}
+}
+
+func (r record) actOne(base phase) []Verdict {
+	some, all, back := r.phase(slowFraction), r.phase(slowHost), r.phase(hostBack)
+	at, opened := r.place(replica()).opened("postgres-replica", r.span(slowHost, hostBack))
+	return []Verdict{
+		r.callTime("hedged", "Act one, some reads slow: stock comes in its usual time", "inventory", base, some),
+		r.told("extra", "… for a few percent of extra queries, counted by the databases", fmt.Sprintf("≤ %.0f %%", 100*extraShare), r.extraQueries(some)),
+		r.told("cut", "Act one, all reads slow: the replica's limit is cut", fmt.Sprintf("≤ %.0f %% within %s", 100*cutTo, ms(cutWithin)), r.cut(replica(), all)),
+		r.told("replica-opens", "… then its breaker opens", "within "+ms(opensWithin)+", after the cut", r.opensAfter(at, opened, all)),
+		r.promise("fails-over", "… and reads go to the primary: pages show live counts", "≤ 1 % without", func(s *seen) Finding {
+			pages := s.of(load.Product).sent(at, all.To)
+			lacking := pages.count(lacks("stock"))
+			return within(pages, opened && float64(lacking) <= snapshotGap*float64(len(pages)), "%d of %d", lacking, len(pages))
+		}),
+		r.told("replica-back", "Repaired, the replica's limit comes back", restoreBound(), r.restores(replica(), base, back)),
+	}
+}
+
+func (r record) actTwo(base phase) []Verdict {
+	sick, back := r.phase(slowStores), r.phase(storesBack)
+	at, opened := r.place(stock()).opened("inventory", sick)
+	return []Verdict{
+		r.told("stock-opens", "Act two, both databases slow: the page stops asking for stock", "within "+ms(stockWithin), r.opensBy(at, opened, sick, stockWithin)),
+		r.promise("banner", "… its pages show the snapshot's counts, and say so", "all do", func(s *seen) Finding {
+			pages := s.of(load.Product).sent(at, sick.To).answered(sick.To)
+			marked := pages.count(lacks("stock"))
+			return within(pages, opened && marked == len(pages), "%d of %d", marked, len(pages))
+		}),
+		r.told("button", "… whoever presses the button has an order or a clean refusal", "303, 422, or 503 with Retry-After", r.cleanAnswers()),
+		r.told("one-intent", "… and the same form makes one order in the end", "each, also pressed twice at once", r.orderedOnce()),
+		r.told("stock-back", "Repaired, the page's limit for stock comes back", restoreBound(), r.restores(stock(), base, back)),
+	}
+}
+
+func (r record) actThree(base phase) []Verdict {
+	sick, back := r.phase(planFlipped), r.phase(analyzed)
+	at, opened := r.place(recommendations()).opened(optional, sick)
+	heal := max(r.openFor, patience) + probeTime // the naive page's sick queries run until its visitors give up
+	return []Verdict{
+		r.told("plan", "Act three: the plan changes, and ANALYZE alone brings it back", "another plan, then the first one", r.planChanged()),
+		r.told("recs-opens", "… the page stops asking for recommendations", "within "+ms(stockWithin), r.opensBy(at, opened, sick, stockWithin)),
+		r.callTime("stock", "… stock comes in its usual time", "inventory", base, sick),
+		r.inside("probes", "… it is probed no more than agreed", fmt.Sprintf("≤ %d per open period", probes), func(s *seen) Finding { return r.probingIn(s, sick) }),
+		r.promise("heals", "Analyzed, all product pages are full again", "within "+ms(heal), func(s *seen) Finding {
+			return r.orTooEarly(r.healsWithin(s, back, heal))
+		}),
+		r.told("recs-back", "… and the limit for recommendations comes back", fmt.Sprintf("to %.0f %%, %s after that", 100*restoredTo, ms(restoreWithin)), r.restores(recommendations(), base, phase{From: back.From.Add(heal), To: back.To})),
+	}
+}
+
+func restoreBound() string {
+	return fmt.Sprintf("to %.0f %% within %s", 100*restoredTo, ms(restoreWithin))
+}
+
+func (r record) planChanged() Finding {
+	var names []string
+	for _, p := range r.ledger.plans {
+		names = append(names, p.Name)
+	}
+	if len(names) < 3 {
+		return unknown("not read")
+	}
+	names = slices.Compact(names)
+	return found(len(names) == 3 && names[0] == names[2], "%q", names)
+}
