@@ -13,13 +13,17 @@ type Adaptive struct {
 	Initial  int           // 0 means Max, which is what a bulkhead would have
 	MaxWait  time.Duration // as in Bulkhead
 
+	// Floor is a latency below which all are alike. What takes 2 ms takes 5 on a machine that is busy for a second, and that
+	// is no queue. 0 means none.
+	Floor time.Duration
+
 	// Algorithm makes the algorithm for one Dependency. Nil means AIMD, which is the only one of the three that neither
 	// collapses nor forgets in the articles' outage; the simulation is among the tests.
 	Algorithm func() LimitAlgorithm
 }
 
 func (a Adaptive) enabled() bool {
-	return a.Min != 0 || a.Max != 0 || a.Initial != 0 || a.MaxWait != 0 || a.Algorithm != nil
+	return a.Min != 0 || a.Max != 0 || a.Initial != 0 || a.MaxWait != 0 || a.Floor != 0 || a.Algorithm != nil
 }
 
 // LimitAlgorithm turns what was measured in one window into the next limit. It is called for one window after the other and
@@ -33,7 +37,7 @@ type LimitAlgorithm interface {
 type LimitWindow struct {
 	At      time.Time     // the end of the window
 	Length  time.Duration // at least 100 ms
-	Latency time.Duration // the median, which one outlier does not move
+	Latency time.Duration // the median, which one outlier does not move; at least Adaptive.Floor
 	Peak    int           // most attempts in flight at once
 }
 
@@ -47,6 +51,7 @@ const (
 type adaptor struct {
 	algorithm       LimitAlgorithm
 	min, max        int
+	floor           time.Duration
 	begun           time.Time
 	samples         []time.Duration
 	peak            int
@@ -55,7 +60,7 @@ type adaptor struct {
 
 func newAdaptor(a Adaptive, now time.Time) *adaptor {
 	return &adaptor{
-		algorithm: a.Algorithm(), min: a.Min, max: a.Max, begun: now,
+		algorithm: a.Algorithm(), min: a.Min, max: a.Max, floor: a.Floor, begun: now,
 		samples: make([]time.Duration, 0, limitMaxSamples),
 	}
 }
@@ -73,7 +78,8 @@ func (a *adaptor) sample(limit int, begun time.Time, took time.Duration, now tim
 		return limit
 	}
 	slices.Sort(a.samples)
-	next := a.algorithm.Next(limit, LimitWindow{At: now, Length: length, Latency: a.samples[len(a.samples)/2], Peak: a.peak})
+	median := max(a.samples[len(a.samples)/2], a.floor)
+	next := a.algorithm.Next(limit, LimitWindow{At: now, Length: length, Latency: median, Peak: a.peak})
 	a.begun, a.samples, a.peak = now, a.samples[:0], 0
 	next = min(max(next, a.min), a.max)
 	switch {

@@ -280,6 +280,27 @@ func TestOrdinarySpreadIsNoQueue(t *testing.T) {
 	}
 }
 
+// What is below the floor is no queue, however much it varies; what is far above it is.
+func TestLatenciesBelowTheFloorAreAlike(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		floor, later time.Duration
+		cut          bool
+	}{{0, 9 * time.Millisecond, true}, {10 * time.Millisecond, 9 * time.Millisecond, false}, {10 * time.Millisecond, 40 * time.Millisecond, true}} {
+		a, limit := newAdaptor(Adaptive{Min: 1, Max: 80, Floor: c.floor, Algorithm: AIMD}, now), 80
+		for i := range 40 {
+			took := 2 * time.Millisecond
+			if i >= 20 {
+				took = c.later
+			}
+			limit = a.sample(limit, now.Add(time.Duration(i)*50*time.Millisecond), took, now.Add(time.Duration(i)*50*time.Millisecond+took))
+		}
+		if (limit < 80) != c.cut {
+			t.Errorf("floor %v: from 2 ms to %v the limit went to %d", c.floor, c.later, limit)
+		}
+	}
+}
+
 func TestAFewSlowAnswersDoNotSetTheLimit(t *testing.T) {
 	for _, share := range []float64{0.01, 0.05, 0.2} {
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -62,6 +62,8 @@ func (c Config) validateBulkhead(p *problems) {
 			"Adaptive needs 1 <= Min <= Initial <= Max (%d, %d, %d)", a.Min, a.Initial, a.Max)
 		p.check(b == Bulkhead{}, "Adaptive and Bulkhead are both set: there is one limit")
 		p.check(a.MaxWait >= 0, "Adaptive.MaxWait is negative (%v)", a.MaxWait)
+		p.check(a.Floor >= 0, "Adaptive.Floor is negative (%v)", a.Floor)
+		p.check(c.Timeout.Attempt == 0 || 2*a.Floor < c.Timeout.Attempt, "Adaptive.Floor %v hides a queue until an attempt of %v times out", a.Floor, c.Timeout.Attempt)
 		b.MaxWait = a.MaxWait
 	}
 	if c.Timeout.Total > 0 {

@@ -26,7 +26,7 @@ const (
 func (c *Config) replicaPolicy(primary *resilience.Dependency) resilience.Config {
 	return resilience.Config{
 		Timeout:  resilience.Timeout{Total: windowTotal, Attempt: replicaRead},
-		Adaptive: resilience.Adaptive{Min: c.ReplicaMinReads, Max: c.ReplicaMaxReads},
+		Adaptive: resilience.Adaptive{Min: c.ReplicaMinReads, Max: c.ReplicaMaxReads, Floor: 10 * time.Millisecond},
 		Hedge:    resilience.Hedge{MaxRatio: 0.05, Idempotent: true, Backup: primary},
 		// A read that failed is read again from the primary, each one if need be: while the breaker is open the primary
 		// carries all of them anyhow. Whatever ailed the replica (gone, behind, a conflict with recovery), it may not ail the primary.
@@ -43,7 +43,7 @@ func (c *Config) replicaOptions() service.PostgresOptions {
 	return service.PostgresOptions{
 		MaxConns: c.ReplicaMaxReads + 1, MinConns: 4,
 		StatementTimeout: replicaRead - 5*time.Millisecond, // a sick query ends on the server, and its connection lives
-		RuntimeParams:    readOnly(),
+		RuntimeParams:    readOnly(), Prepare: []string{findStock},
 	}
 }
 
@@ -64,7 +64,7 @@ func (c *Config) primaryReadOptions() service.PostgresOptions {
 	return service.PostgresOptions{
 		MaxConns: c.PrimaryReadConns, MinConns: 2,
 		StatementTimeout: primaryRead - 5*time.Millisecond,
-		RuntimeParams:    readOnly(),
+		RuntimeParams:    readOnly(), Prepare: []string{findStock},
 	}
 }
 

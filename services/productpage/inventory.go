@@ -30,7 +30,7 @@ func (c *Config) inventoryPolicy(budget part) resilience.Config {
 	return c.policy(resilience.Config{
 		Timeout:  resilience.Timeout{Total: budget.Total, Attempt: budget.Attempt},
 		Retry:    resilience.Retry{Max: 1, Base: 10 * time.Millisecond, Cap: 20 * time.Millisecond},
-		Adaptive: resilience.Adaptive{Min: c.InventoryMinCalls, Max: c.InventoryMaxCalls},
+		Adaptive: resilience.Adaptive{Min: c.InventoryMinCalls, Max: c.InventoryMaxCalls, Floor: budget.Attempt / 4},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: budget.Attempt * 3 / 4, MinCalls: 20, Window: 10 * time.Second,
 			ConsecutiveFailures: 5, OpenFor: c.InventoryOpenFor, Probes: 1},
 	})
