@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -20,6 +21,11 @@ type PostgresOptions struct {
 	Migrations       fs.FS             // *.sql for goose, at the root or in migrations/; nil: none
 	Critical         bool              // not ready while the database does not answer
 	RuntimeParams    map[string]string // further settings of each session
+
+	// Prepare lists the statements of a pool whose callers have tens of milliseconds: each connection prepares them before its
+	// first use and is used without a ping. Otherwise a first query takes three round trips, a slow network makes it time out,
+	// that costs the connection, and the next one begins anew. A dead connection costs one call, so have somebody else to ask.
+	Prepare []string
 }
 
 const (
@@ -79,7 +85,21 @@ func (opt PostgresOptions) poolConfig(service string, url Secret) (*pgxpool.Conf
 	params["statement_timeout"] = strconv.FormatInt(cmp.Or(opt.StatementTimeout, defaultStatementTimeout).Milliseconds(), 10)
 	params["idle_in_transaction_session_timeout"] = "10000" // ms; a lost client must not hold its locks
 	maps.Copy(params, opt.RuntimeParams)
+	if len(opt.Prepare) > 0 {
+		cfg.AfterConnect = opt.prepare
+		cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	}
 	return cfg, nil
+}
+
+// prepare makes statements that are found by their text.
+func (opt PostgresOptions) prepare(ctx context.Context, conn *pgx.Conn) error {
+	for _, sql := range opt.Prepare {
+		if _, err := conn.Prepare(ctx, sql, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // warm opens n connections at once, so that the first customers do not pay for them.

@@ -94,6 +94,27 @@ func TestRoundTripsAreCounted(t *testing.T) {
 	}
 }
 
+// A connection that is new knows the pool's statements already: its first use is one round trip, also after a pause.
+func TestStatementsArePreparedBeforeTheFirstUse(t *testing.T) {
+	const sql = "SELECT $1::int + 1"
+	s, _ := newStartingService(t, Program{})
+	pool, err := s.Postgres("postgres", Secret(storetest.Postgres(t)), PostgresOptions{Prepare: []string{sql}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	var prepared, answer int
+	count := "SELECT count(*) FROM pg_prepared_statements WHERE statement = '" + sql + "'"
+	for _, moment := range []string{"before", "after"} {
+		if err := pool.QueryRow(t.Context(), count).Scan(&prepared); err != nil || prepared != 1 {
+			t.Errorf("%s its first use the statement is prepared %d times, %v", moment, prepared, err)
+		}
+		if err := pool.QueryRow(t.Context(), sql, 41).Scan(&answer); err != nil || answer != 42 {
+			t.Errorf("%d, %v", answer, err)
+		}
+	}
+}
+
 func TestOptionalPostgresKeepsNobodyFromStarting(t *testing.T) {
 	in := servicetest.Start(t, program(func(s *Service) error {
 		_, err := s.Postgres("replica", "postgres://u@127.0.0.1:1/x", PostgresOptions{})
