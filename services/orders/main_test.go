@@ -113,6 +113,7 @@ func (s *shop) start(knobs ...string) (address string) {
 		switch line.Msg {
 		case "listening":
 			address = "http://" + line.Public
+			go untilReady(ctx, address) // on a busy machine the first look of its own may find a store too slow
 		case "ready":
 			go io.Copy(io.Discard, logs)
 			return address
@@ -120,6 +121,20 @@ func (s *shop) start(knobs ...string) (address string) {
 	}
 	s.t.Fatal("the service ended before it was ready")
 	return ""
+}
+
+// untilReady asks as an orchestrator does.
+func untilReady(ctx context.Context, address string) {
+	for ctx.Err() == nil {
+		resp, err := http.Get(address + "/readyz")
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // answer is what came back, read to the end.
