@@ -44,7 +44,7 @@ unit: ## unit and component tests with -race (component tests start Postgres and
 e2e: ## starts the real compose file on ports of its own and breaks it; RUN=TestName for some tests only
 	@scripts/test.sh e2e
 
-soak: ## ten quiet minutes of load: no error, no open breaker, flat memory; SOAK=30m for longer
+soak: ## ten quiet minutes of load, 100,000 orders under faults, and a Postgres that lies; SOAK=30m, ORDERS=20000 to change them
 	@scripts/test.sh soak
 
 bench: ## what a protected call costs beside others, then orders per second; CHECK=1 fails on a broken promise, PLOT=1 redraws the limits' chart

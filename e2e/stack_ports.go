@@ -14,6 +14,8 @@ import (
 const (
 	public   = 8080 // what every service's public and internal listeners are in its container
 	internal = 9090
+
+	ordersEdge = 7004 // of toxiproxy: the edge productpage-orders
 )
 
 // published says which ports of which containers the tests reach.
@@ -31,13 +33,16 @@ var published = []struct {
 	{"postgres-inventory", []int{5432}},
 	{"postgres-inventory-replica", []int{5432}},
 	{"redis", []int{6379}},
-	{"toxiproxy", []int{8474}},
+	{"toxiproxy", []int{8474, ordersEdge}},
 	{"prometheus", []int{9090}},
 	{"productpage-naive", []int{public, internal}},
 	{"recommendations-naive", nil},
 	{"inventory-naive", nil},
 	{"janitor", nil},
 }
+
+// replicas have ports, and no container until a test calls Replica.
+var replicas = []string{"orders-2"}
 
 // shopServices are the five, in the order of a customer's request.
 var shopServices = []string{"productpage", "recommendations", "inventory", "pricing", "orders"}
@@ -75,14 +80,25 @@ func (p ports) addr(service string, port int) string {
 // container's port while it is down.
 func choosePorts() (ports, error) {
 	chosen, taken := ports{}, map[int]bool{}
-	for _, p := range published {
-		for _, port := range p.ports {
+	choose := func(service string, wanted []int) error {
+		for _, port := range wanted {
 			host, err := freePort(taken)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			taken[host] = true
-			chosen[fmt.Sprintf("%s:%d", p.service, port)] = host
+			chosen[fmt.Sprintf("%s:%d", service, port)] = host
+		}
+		return nil
+	}
+	for _, p := range published {
+		if err := choose(p.service, p.ports); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range replicas {
+		if err := choose(name, []int{public, internal}); err != nil {
+			return nil, err
 		}
 	}
 	return chosen, nil

@@ -22,13 +22,13 @@ stage_format() {
 
 stage_vet() {
 	go vet work
-	go vet -tags e2e ./e2e
+	go vet -tags e2e,soak ./e2e
 	(cd "$bench" && GOWORK=off go vet ./...)
 }
 
 stage_lint() {
 	go run "$staticcheck" work
-	go run "$staticcheck" -tags e2e ./e2e
+	go run "$staticcheck" -tags e2e,soak ./e2e
 	(cd "$bench" && GOWORK=off go run "$staticcheck" ./...)
 }
 
@@ -76,7 +76,13 @@ e2e() {
 
 stage_e2e() { e2e ${RUN:+-run "$RUN"}; }
 stage_throughput() { e2e -run '^TestOrderThroughput$' -throughput=20s; }
-stage_soak() { e2e -run '^TestSteadyLoad$' "-soak=${SOAK:-10m}"; }
+
+# The quiet part, 100,000 orders under faults, and the negative control, each with a shop of its own.
+stage_soak() {
+	e2e -run '^TestSteadyLoad$' "-soak=${SOAK:-10m}"
+	e2e -timeout 4h -run '^TestOrdersUnderFaults$' "-orders=${ORDERS:-100000}"
+	e2e -tags e2e,soak -run '^TestAsynchronousCommitIsCaught$'
+}
 
 report="" stage="" all=$SECONDS
 finish() {
