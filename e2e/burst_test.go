@@ -45,8 +45,8 @@ func TestABurstFitsTheLimit(t *testing.T) {
 		t.Logf("%d visitors at once, limit %d: at most %d in flight, %.0f refused, p95 %s", visitors, limit, most, refused, pages.p95())
 		pages.noneFails(t)
 		pages.allLack(t, "recommendations")
-		if limit < configured && (most < limit*8/10 || refused < 1) {
-			t.Errorf("at most %d in flight of %d, %.0f refused: that was no burst", most, limit, refused)
+		if limit < configured && refused < 1 { // somebody who is refused has found the limit taken: a look every few milliseconds may not
+			t.Errorf("at most %d in flight of %d, none refused: that was no burst", most, limit)
 		}
 	}
 	s.Mend(t)

@@ -68,8 +68,19 @@ stage_unit() {
 	go test -race -shuffle=on work
 }
 
+# The browser tests look at the pages with Chromium.
+browser() {
+	local name
+	for name in chromium chromium-browser google-chrome chrome; do
+		if command -v "$name" >/dev/null; then return; fi
+	done
+	on_debian_as_root || fail "The browser tests need Chromium (or Chrome) in PATH."
+	step chromium "Installing Debian's Chromium for the browser tests (about a minute)" apt_install chromium
+}
+
 e2e() {
 	deploy/airgap/prepare.sh
+	browser
 	scripts/build.sh
 	(cd e2e && go test -tags e2e -count=1 -v -timeout 60m . "$@")
 }
