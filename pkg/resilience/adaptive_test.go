@@ -196,6 +196,37 @@ func TestRestoringNeedsNoUse(t *testing.T) {
 	}
 }
 
+// A machine that stands still for a moment makes everything late, however little of the limit is in use. Cutting it then changes
+// nothing, so it proves nothing, and a hundred such moments must not leave a caller at its floor for ever.
+func TestMomentsOfSlownessDoNotWearTheLimitDown(t *testing.T) {
+	a, limit := AIMD(), 50
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	window := func(latency time.Duration, peak int) {
+		at = at.Add(400 * time.Millisecond)
+		limit = max(5, a.Next(limit, LimitWindow{At: at, Length: 400 * time.Millisecond, Latency: latency, Peak: peak}))
+	}
+	window(20*time.Millisecond, 2)
+	for range 100 {
+		window(90*time.Millisecond, 4)
+		if limit != 25 {
+			t.Fatalf("limit %d after a slow moment, want 25", limit)
+		}
+		for range 25 { // ten seconds
+			window(20*time.Millisecond, 2)
+		}
+		if limit != 50 {
+			t.Fatalf("limit %d ten seconds after a slow moment, want 50 again", limit)
+		}
+	}
+	window(90*time.Millisecond, 50) // this time it was our own queue: the cut bites, and cures it
+	for range 25 {
+		window(20*time.Millisecond, 24)
+	}
+	if limit != 25 {
+		t.Errorf("limit %d although the queue was ours", limit)
+	}
+}
+
 func TestLastingShiftIsAccepted(t *testing.T) {
 	p := newPlant(Adaptive{Min: 5, Max: 200, Initial: 80}, 200, func(at time.Duration) time.Duration {
 		if at < 20*time.Second {

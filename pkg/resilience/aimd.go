@@ -8,7 +8,8 @@ import "time"
 //
 //   - It looks whether the cut helped. If the answers come more quickly with less at once, the queue was ours, and it goes on cutting
 //     until there is none. If not, the dependency is slow by itself: cutting on would starve us and heal nothing, so it holds.
-//   - It remembers the limit from before a slow time, and restores it step by step when that is over, used or not.
+//   - It remembers the limit from before a slow time, and restores it step by step when that is over, used or not. Only if the cut
+//     bit, and it was then that the answers came quickly again, was the limit itself the trouble, and stays where it is.
 //   - What is quick is learned from windows that were not full, so a queue of our own never becomes the norm. A lasting shift to
 //     less than four times the old latency is accepted in minutes; a greater one is an outage for an hour.
 func AIMD() LimitAlgorithm { return &aimd{} }
@@ -26,6 +27,7 @@ type aimd struct {
 	slow      bool // the latest window was
 	slowSince time.Time
 	held      bool    // and cutting did not help
+	bit       bool    // since the first cut all of the limit was in use at times: without that, no cut has changed anything
 	before    int     // the limit to go back to; 0 if none
 	lastCut   float64 // the latency that led to the latest cut, ns
 }
@@ -44,13 +46,14 @@ func (a *aimd) Next(limit int, w LimitWindow) int {
 
 func (a *aimd) tooSlow(limit int, w LimitWindow, latency float64) int {
 	if !a.slow {
-		a.slow, a.slowSince, a.held = true, w.At, false
+		a.slow, a.slowSince, a.held, a.bit = true, w.At, false, w.Peak >= limit/2
 		a.before = max(a.before, limit)
 		a.lastCut = latency
 		return limit / 2
 	}
 	if latency < 0.9*a.lastCut || latency > 1.5*a.lastCut { // it helps, or it gets worse
 		a.lastCut = latency
+		a.bit = a.bit || w.Peak >= limit*3/4
 		return limit * 3 / 4
 	}
 	a.held = true
@@ -65,7 +68,7 @@ func (a *aimd) tooSlow(limit int, w LimitWindow, latency float64) int {
 func (a *aimd) quick(limit int, w LimitWindow, latency float64) int {
 	if a.slow {
 		a.slow = false
-		if !a.held {
+		if a.bit && !a.held {
 			a.before = 0 // the cuts have ended it: the queue was ours, made by the old limit
 		}
 	}
