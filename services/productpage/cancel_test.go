@@ -60,3 +60,22 @@ func TestLostAnswerOfACancellation(t *testing.T) {
 		t.Errorf("asked %d times, want 2", posts.Load())
 	}
 }
+
+// Orders that cannot be placed, because orders cannot reserve, leave the pages of those that were placed alone.
+func TestRefusedOrdersLeaveOrderPagesAlone(t *testing.T) {
+	shop := start(t, nil)
+	b := shop.browser()
+	path := b.buy(t, "/checkout?sku=42&qty=1").Request.URL.Path
+	honest := shop.ledger.handler()
+	shop.orders.become(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			refuse(w, http.StatusServiceUnavailable, "dependency-unavailable", nil)
+			return
+		}
+		honest.ServeHTTP(w, r)
+	})
+	for range 12 { // far more than open a breaker
+		b.post("/checkout", b.get("/checkout?sku=42&qty=1").form()).want(t, http.StatusServiceUnavailable)
+	}
+	b.get(path).want(t, http.StatusOK, "Thank you!")
+}

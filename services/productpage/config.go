@@ -40,7 +40,7 @@ type Config struct {
 	InventoryMaxCalls       int `env:"INVENTORY_MAX_CALLS" envDefault:"50" unit:"calls" help:"Where the adaptive limit on inventory starts, and its top: fifty of 80 ms are 600 pages a second."`
 	InventoryMinCalls       int `env:"INVENTORY_MIN_CALLS" envDefault:"10" unit:"calls" help:"It goes no lower: ten of 80 ms are 125 a second, because a live count is worth more to a buyer than a recommendation."`
 	PricingMaxCalls         int `env:"PRICING_MAX_CALLS" envDefault:"100" unit:"calls" help:"The bulkhead of pricing, twice inventory's: a page asks for its own price and for those of its recommendations."`
-	OrdersMaxCalls          int `env:"ORDERS_MAX_CALLS" envDefault:"50" unit:"calls" help:"The bulkhead of orders: fifty customers who are paying at the same moment; an order takes 20 ms."`
+	OrdersMaxCalls          int `env:"ORDERS_MAX_CALLS" envDefault:"50" unit:"calls" help:"The bulkhead of orders, one for placing and one for looking: fifty customers who are paying at the same moment; an order takes 20 ms."`
 	RedisMaxCalls           int `env:"REDIS_MAX_CALLS" envDefault:"32" unit:"calls" help:"Bulkhead and pool of Redis in one: while inventory is away every page asks it, for a millisecond."`
 	PostgresMaxCalls        int `env:"POSTGRES_MAX_CALLS" envDefault:"4" unit:"calls" help:"Bulkhead and pool of the catalogue's database in one: all is in memory, and only a product of the last minute is looked up."`
 }

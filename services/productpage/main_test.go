@@ -100,5 +100,7 @@ func (r *running) await(message string, log io.Reader, ended chan error) {
 			return
 		}
 	}
-	r.t.Fatalf("ended: %v\n%s", <-ended, strings.Join(seen, "\n"))
+	err := <-ended
+	ended <- err // the cleanup wants it, too
+	r.t.Fatalf("ended: %v\n%s", err, strings.Join(seen, "\n"))
 }

@@ -44,7 +44,7 @@ func (c *Config) policy(protected resilience.Config) resilience.Config {
 // shareOnePool lets all calls to other services wait for the same slots.
 func (s *shop) shareOnePool() {
 	slots := make(chan struct{}, naivePool)
-	for _, dep := range []*resilience.Dependency{s.pricing.dep, s.inventory.dep, s.recommendations.dep, s.orders.dep} {
+	for _, dep := range []*resilience.Dependency{s.pricing.dep, s.inventory.dep, s.recommendations.dep, s.orders.dep, s.orders.reads} {
 		client := dep.HTTPClient()
 		client.Transport = &pool{slots: slots, next: client.Transport}
 	}

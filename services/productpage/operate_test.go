@@ -63,7 +63,7 @@ func TestEveryDependencyIsMeasured(t *testing.T) {
 	shop.browser().get("/products/42").want(t, 200)
 	shop.inventory.become(down)
 	shop.browser().get("/products/43").want(t, 200)
-	for _, dependency := range []string{"recommendations", "inventory", "pricing", "orders", "redis", "postgres"} {
+	for _, dependency := range []string{"recommendations", "inventory", "pricing", "orders", "orders-reads", "redis", "postgres"} {
 		if n := shop.metric("dependency_calls_total", `dependency="`+dependency+`"`, `outcome="success"`, `service="productpage"`); n == 0 {
 			t.Errorf("%s: no call was counted", dependency)
 		}

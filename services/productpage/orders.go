@@ -16,17 +16,20 @@ import (
 
 // orders asks the orders service. There is no fallback: an order is placed, refused, or not known yet, and the customer is told
 // which. Every attempt carries the key of the customer's form, so sending again cannot order again.
+//
+// Placing and looking are two dependencies, although both are the same service: when orders cannot reserve stock it refuses every
+// order, and a breaker that opens on that must not take the pages of orders placed long ago with it.
 type orders struct {
-	dep  *resilience.Dependency
-	url  string
-	look time.Duration // for reading, of the page's time
+	dep   *resilience.Dependency // for placing and cancelling
+	reads *resilience.Dependency
+	url   string
 
 	forgetful bool // RESILIENCE_WITHOUT=idempotency: each attempt has a key of its own, so that none can be told from a new intent
 }
 
 func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
 	total := c.checkout * 9 / 10 // the rest is for the page
-	dep, err := s.Dependency("orders", cfg.policy(resilience.Config{
+	dep, err1 := s.Dependency("orders", cfg.policy(resilience.Config{
 		// A lost answer is asked for again with the same key, and so is the 409 that says the first attempt is still at it: three
 		// attempts fit, pauses included, also when each takes its whole time.
 		Timeout:  resilience.Timeout{Total: total, Attempt: total * 32 / 100},
@@ -35,7 +38,15 @@ func newOrders(s *service.Service, cfg *Config, c contract) (*orders, error) {
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: total / 4, MinCalls: 20, // Window: ten attempts
 			ConsecutiveFailures: 5, OpenFor: cfg.OrdersOpenFor, Probes: 2},
 	}))
-	return &orders{dep: dep, url: cfg.OrdersURL, look: c.look * 8 / 10, forgetful: cfg.Without == service.Idempotency}, err
+	look := c.look * 8 / 10
+	reads, err2 := s.Dependency("orders-reads", cfg.policy(resilience.Config{
+		Timeout:  resilience.Timeout{Total: look, Attempt: look * 45 / 100},
+		Retry:    resilience.Retry{Max: 1, Base: 20 * time.Millisecond, Cap: 40 * time.Millisecond},
+		Bulkhead: resilience.Bulkhead{Max: cfg.OrdersMaxCalls},
+		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: look * 2 / 5, MinCalls: 20, // Window: ten attempts
+			ConsecutiveFailures: 5, OpenFor: cfg.OrdersOpenFor, Probes: 1},
+	}))
+	return &orders{dep: dep, reads: reads, url: cfg.OrdersURL, forgetful: cfg.Without == service.Idempotency}, errors.Join(err1, err2)
 }
 
 // Order is a placed order, amounts in minor units of Currency.
@@ -133,10 +144,8 @@ func (o *orders) checkout(ctx context.Context, customer, key string) (Checkout, 
 
 // lookup reads something of the customer's. path is made of ids that were checked to be UUIDs.
 func lookup[T any](ctx context.Context, o *orders, customer, path string) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, o.look)
-	defer cancel()
-	return resilience.Call(ctx, o.dep, func(ctx context.Context) (T, error) {
-		return get[T](ctx, o.dep, o.url+path, http.Header{"X-Customer-Id": {customer}})
+	return resilience.Call(ctx, o.reads, func(ctx context.Context) (T, error) {
+		return get[T](ctx, o.reads, o.url+path, http.Header{"X-Customer-Id": {customer}})
 	})
 }
 
