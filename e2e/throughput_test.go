@@ -19,8 +19,9 @@ import (
 
 var throughput = flag.Duration("throughput", 3*time.Second, "how long TestOrderThroughput orders from one shelf, and from many; make bench uses 20s")
 
-// buyers order as fast as they are answered, each waiting for its own answer: twice as many as orders has connections to Postgres.
-const buyers = 24
+// buyers order as fast as they are answered, each waiting for its own answer: enough to keep two cores busy, not so many that they are
+// refused.
+const buyers = 6
 
 // TestOrderThroughput orders as fast as one instance of orders and one of inventory take it, once everybody the same product and
 // once everybody another. What it asserts does not depend on this machine's speed: every order is placed, and costs at most three

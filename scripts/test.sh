@@ -88,11 +88,12 @@ e2e() {
 stage_e2e() { e2e ${RUN:+-run "$RUN"}; }
 stage_throughput() { e2e -run '^TestOrderThroughput$' -throughput=20s; }
 
-# The quiet part, 100,000 orders under faults, and the negative control, each with a shop of its own.
+# The quiet part, 100,000 orders under faults, the negative control, and the long stories, each with a shop of its own.
 stage_soak() {
 	e2e -run '^TestSteadyLoad$' "-soak=${SOAK:-10m}"
 	e2e -timeout 4h -run '^TestOrdersUnderFaults$' "-orders=${ORDERS:-100000}"
 	e2e -tags e2e,soak -run '^TestAsynchronousCommitIsCaught$'
+	e2e -tags e2e,soak -run '^(TestTheOutage|TestARetryStorm|TestRedisIsLost|TestKilledInTheMiddle|TestEverythingRestarts)'
 }
 
 report="" stage="" all=$SECONDS
