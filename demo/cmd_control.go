@@ -41,7 +41,7 @@ func runControl(ctx context.Context, env environment, args []string) error {
 		return help(err)
 	}
 	at := func(service string) string { return strings.ReplaceAll(*internal, "{service}", service) }
-	cfg.Toxiproxy, cfg.Hosts = *toxiproxy, strings.Split(*hosts, ",")
+	cfg.Toxiproxy, cfg.Hosts, cfg.Books = *toxiproxy, strings.Split(*hosts, ","), books(env)
 	cfg.Protected.Internal, cfg.Naive.Internal = at("productpage"), at("productpage-naive")
 	for _, name := range []string{"productpage", "recommendations", "inventory", "pricing", "orders"} {
 		cfg.Services = append(cfg.Services, control.Service{Name: name, Internal: at(name)})

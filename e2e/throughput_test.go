@@ -24,9 +24,10 @@ var throughput = flag.Duration("throughput", 3*time.Second, "how long TestOrderT
 const buyers = 6
 
 // TestOrderThroughput orders as fast as one instance of orders and one of inventory take it, once everybody the same product and
-// once everybody another. What it asserts does not depend on this machine's speed: every order is placed, and costs at most three
-// round trips to orders' Postgres and two to inventory's. (Tests of both services count the happy path alone: two each. Here the
-// relay's leases and what runs in the background, up to half a round trip per order, come on top.)
+// once everybody another. What it asserts does not depend on this machine's speed: every order is placed, and costs no more round trips
+// than it may. Placing one takes two to orders' Postgres, which a test of orders counts, and its two events at most two each, a lease and
+// a settlement, of which a busy relay needs fewer because it takes what waits in one batch. Inventory needs one to reserve and one to
+// commit. What runs in the background is less than half a round trip per order.
 //
 // Everybody the same product is the worst case for a lock: inventory's statement holds the row only while Postgres works, so the
 // hot product costs its commits one after the other and nothing more.
@@ -37,7 +38,7 @@ func TestOrderThroughput(t *testing.T) {
 		sku  func(buyer, n int) int
 	}{
 		{"everybody the same product", func(int, int) int { return 42 }},
-		{"everybody another product", func(buyer, n int) int { return 100 + (n*buyers+buyer)%1800 }},
+		{"everybody another product", func(buyer, n int) int { return plenty(100 + (n*buyers+buyer)%1800) }},
 	} {
 		t.Run(shelf.name, func(t *testing.T) {
 			before := s.trips(t)
@@ -49,11 +50,19 @@ func TestOrderThroughput(t *testing.T) {
 			perOrders, perInventory := (after.orders-before.orders)/orders, (after.inventory-before.inventory)/orders
 			t.Logf("%.0f orders/s, p50 %s, p99 %s; round trips per order: %.2f at orders, %.2f at inventory, deliveries and background work included",
 				orders/elapsed.Seconds(), at(.5), at(.99), perOrders, perInventory)
-			if perOrders > 3 || perInventory > 2.5 {
-				t.Errorf("%.2f round trips to orders' Postgres and %.2f to inventory's per order, want at most 3 and 2, and what runs in the background", perOrders, perInventory)
+			if perOrders > 6.5 || perInventory > 2.5 {
+				t.Errorf("%.2f round trips to orders' Postgres and %.2f to inventory's per order, want at most 6 and 2, and what runs in the background", perOrders, perInventory)
 			}
 		})
 	}
+}
+
+// plenty is the product, or the next one of which the shop has not been seeded with few or none.
+func plenty(sku int) int {
+	for sku%41 == 0 || sku%97 == 0 {
+		sku++
+	}
+	return sku
 }
 
 // orderAsFastAsPossible gives the time of each order from the request to the answer, without that of its quote.

@@ -17,9 +17,10 @@ import (
 type Config struct {
 	Protected, Naive Twin
 	Services         []Service
-	Toxiproxy        string      // base URL of its API
-	Plan             planflip.DB // recommendations' database, for the plan flip; nil: there is none
-	Hosts            []string    // names the page may be opened by; others are refused, see guard
+	Toxiproxy        string          // base URL of its API
+	Plan             planflip.DB     // recommendations' database, for the plan flip; nil: there is none
+	Books            *incident.Books // databases that only count, for stories that look into them; nil: those are not offered
+	Hosts            []string        // names the page may be opened by; others are refused, see guard
 
 	Rate    int // of the room's own visitors, per second on each page
 	Product int // the product whose page is shown
@@ -46,7 +47,8 @@ const (
 	patience      = 10 * time.Second       // how long a visitor of a page waits; as in an incident
 	readPatience  = 900 * time.Millisecond // for listeners and Toxiproxy: an answer that late is no news any more
 	maxBody       = 4 << 20                // of any answer
-	incidentRate  = 10                     // visitors per second during an incident, beside those who come anyway
+	incidentRate  = 25                     // visitors per second during an incident, beside those who come anyway; fewer teach a limit too slowly
+	incidentSpeed = 10                     // article 1's half hour in three minutes; conditions and timeouts stay real
 	defaultFault  = 30 * time.Second
 	shortestFault = time.Second
 	longestFault  = 10 * time.Minute

@@ -40,9 +40,30 @@ type incidents struct {
 
 func newIncidents(cfg Config) *incidents { return &incidents{cfg: cfg} }
 
-// stories are those that can be started from here.
-func (in *incidents) stories() []incident.Incident {
-	return []incident.Incident{incident.Opening(in.cfg.Incident, "recommendations-postgres")}
+// stories are those that can be played from here: without the engine's socket that is not all of them.
+func (in *incidents) stories() (possible []incident.Incident) {
+	for _, listed := range incident.All() {
+		story, ok := incident.Find(listed.Name, incident.Options{
+			Times: in.cfg.Incident, Edges: []string{"recommendations-postgres"}, Speed: incidentSpeed})
+		if ok && story.Possible(in.config()) == nil {
+			possible = append(possible, story)
+		}
+	}
+	return possible
+}
+
+func (in *incidents) config() incident.Config {
+	inside := map[string]string{}
+	for _, s := range in.cfg.Services {
+		if s.Name != "productpage" { // that is Protected
+			inside[s.Name] = s.Internal
+		}
+	}
+	return incident.Config{
+		Protected: in.cfg.Protected.Twin, Naive: &in.cfg.Naive.Twin, Inside: inside, Rate: incidentRate,
+		Toxiproxy: in.cfg.Toxiproxy, OpenFor: in.cfg.OpenFor, Books: in.cfg.Books, Plans: in.cfg.Plan,
+		Terminal: in, Transport: in.cfg.Transport,
+	}
 }
 
 func (in *incidents) running() bool {
@@ -61,10 +82,7 @@ func (in *incidents) start(story incident.Incident, over func(sentence string)) 
 	go func(done chan struct{}) {
 		defer close(done)
 		defer cancel()
-		report, err := incident.Run(ctx, story, incident.Config{
-			Protected: in.cfg.Protected.Twin, Naive: &in.cfg.Naive.Twin, Rate: incidentRate,
-			Toxiproxy: in.cfg.Toxiproxy, OpenFor: in.cfg.OpenFor, Terminal: in, Transport: in.cfg.Transport,
-		})
+		report, err := incident.Run(ctx, story, in.config())
 		over(in.end(report, err))
 	}(in.done)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,6 +36,19 @@ func (r *Room) read(t *testing.T) (s State) {
 }
 
 const breakIt = `{"edges":["recommendations-postgres"],"kind":"latency","latency":"4.8s","for":"20s"}`
+
+// The page walks through every list of the state, from its first event on: none may be null.
+func TestNoListIsNullAtFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state, err := json.Marshal(newWorld().room(t).state(time.Now()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if nothing := strings.ReplaceAll(string(state), `"incident":null`, ""); strings.Contains(nothing, "null") {
+			t.Errorf("%s", nothing)
+		}
+	})
+}
 
 func TestWellBrokenHealed(t *testing.T) {
 	lived(t, func(t *testing.T, _ *world, r *Room) {

@@ -33,7 +33,7 @@ type Point struct {
 // series computes a point per second. Visits belong to the second they were sent in: where a wait began is where it shows.
 func series(visits []visit, now time.Time) []Point {
 	end := now.Truncate(time.Second).Add(-tooLong) // so that everybody in it has had that long
-	var points []Point
+	points := []Point{}                            // null is no list for the page
 	for at := end.Add(-shown); !at.After(end); at = at.Add(time.Second) {
 		if p, ok := point(visits, at); ok {
 			points = append(points, p)

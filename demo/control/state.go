@@ -45,8 +45,9 @@ const happeningsKept = 30
 func (r *Room) state(now time.Time) State {
 	r.mu.Lock()
 	s := State{
-		Now: now, Broken: slices.Concat(r.broken, r.flipped), Toxiproxy: r.trouble, Services: slices.Clone(r.insides), Happenings: slices.Clone(r.happenings),
-		Spans: slices.Clone(r.spans),
+		Now: now, Broken: slices.Concat(r.broken, r.flipped), Toxiproxy: r.trouble,
+		// Lists of their own, and never nil: the page walks through them, and null is no list.
+		Services: append([]Inside{}, r.insides...), Happenings: append([]Happening{}, r.happenings...), Spans: append([]Span{}, r.spans...),
 		Pages: map[string]Page{}, Visitors: r.visitors.count(), Incident: r.incidents.now(now),
 	}
 	r.mu.Unlock()

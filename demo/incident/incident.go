@@ -67,7 +67,7 @@ type Engine interface {
 // named does not answer, or when something is broken already. When ctx ends it mends and reports what there is. An
 // error beside a report with samples says what went wrong on the way.
 func Run(ctx context.Context, in Incident, cfg Config) (Report, error) {
-	if err := in.possible(cfg); err != nil {
+	if err := in.Possible(cfg); err != nil {
 		return Report{}, err
 	}
 	if cfg.Transport == nil {
@@ -81,7 +81,8 @@ func Run(ctx context.Context, in Incident, cfg Config) (Report, error) {
 	return newReport(in, cfg, r.record(ctx.Err() != nil)), err
 }
 
-func (in Incident) possible(cfg Config) error {
+// Possible says what cfg lacks for the story to be told; nil when it can be played.
+func (in Incident) Possible(cfg Config) error {
 	switch {
 	case in.length < time.Second || in.length+expiry > time.Hour:
 		return fmt.Errorf("a fault of %s is not between 1s and %s", in.length, time.Hour-expiry)
