@@ -3,16 +3,11 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/redis/go-redis/v9"
 )
 
 // storeHeals is how long after a store accepts connections again all pages have to be whole: breakers of the page behind breakers
@@ -111,24 +106,4 @@ func (s *Stack) noCounts(t *testing.T, b *browsing) {
 	b.soFar().within(frozen, time.Now()).allLack(t, "stock")
 	s.Unpause(t, "inventory")
 	b.heals(t, time.Now(), storeHeals)
-}
-
-// waitAccepts waits until a store takes a new connection and answers on it: from then on the rest is ours.
-func (s *Stack) waitAccepts(t testing.TB, store string) {
-	t.Helper()
-	eventuallyIn(t, time.Minute, store+" accepts connections", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if store == "redis" {
-			client := redis.NewClient(&redis.Options{Addr: s.ports.addr("redis", 6379)})
-			defer client.Close()
-			return client.Ping(ctx).Err() == nil
-		}
-		conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://auditor:auditor-demo@%s/postgres?sslmode=disable", s.ports.addr(store, 5432)))
-		if err != nil {
-			return false
-		}
-		defer conn.Close(ctx)
-		return conn.Ping(ctx) == nil
-	})
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -108,15 +107,5 @@ func is(t *testing.T, db DB, flipped, recorded bool) {
 	if err != nil || s.Plan.Flipped != flipped || s.Until.IsZero() == recorded {
 		t.Errorf("flipped: %t, until %s, %v; want flipped: %t, with an end: %t\n%s",
 			s.Plan.Flipped, s.Until, err, flipped, recorded, s.Plan.Text)
-	}
-}
-
-// eventually waits for something that takes seconds at most, and gives a loaded machine a minute.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for limit := time.Now().Add(time.Minute); !holds(); <-time.After(10 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("still waiting: %s", what)
-		}
 	}
 }

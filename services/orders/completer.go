@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watertight.example/pkg/idempotency"
+	"watertight.example/pkg/resilience"
 )
 
 // completerBatch is how many keys are taken over at once; all of them are worked on at once, because their leases run.
@@ -27,7 +28,9 @@ type completer struct {
 // will mostly fail for the next.
 func (c *completer) round(ctx context.Context) error {
 	for {
-		claims, err := c.keys.TakeOver(ctx, c.after, completerBatch)
+		claims, err := resilience.Call(ctx, c.placing.store.postgres, func(ctx context.Context) ([]*idempotency.Claim, error) {
+			return c.keys.TakeOver(ctx, c.after, completerBatch)
+		})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"watertight.example/pkg/idempotency"
+	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/service"
 )
 
@@ -64,8 +65,8 @@ func build(s *service.Service, cfg *Config) error {
 	}
 	s.Go("completer", service.Every(cfg.CompleteEvery, abandoned.round))
 	s.Go("reaper", service.Every(cfg.ReapEvery, func(ctx context.Context) error {
-		_, err := keys.Reap(ctx)
-		return errors.Join(err, st.reap(ctx, cfg.KeyKeep))
+		_, err := resilience.Call(ctx, st.postgres, keys.Reap)
+		return errors.Join(err, resilience.Do(ctx, st.postgres, func(ctx context.Context) error { return st.reap(ctx, cfg.KeyKeep) }))
 	}))
 	s.Go("outbox-metrics", func(ctx context.Context) error { return m.watch(ctx, st) })
 	return nil

@@ -28,6 +28,7 @@ type inventory struct {
 // one answers in 3 to 5 ms, and in 55 at worst when its replica has just hung; above that, most of an attempt's time is gone.
 func (c *Config) inventoryPolicy(budget part) resilience.Config {
 	return c.policy(resilience.Config{
+		Optional: true, Fallback: budget.Fallback,
 		Timeout:  resilience.Timeout{Total: budget.Total, Attempt: budget.Attempt},
 		Retry:    resilience.Retry{Max: 1, Base: 10 * time.Millisecond, Cap: 20 * time.Millisecond},
 		Adaptive: resilience.Adaptive{Min: c.InventoryMinCalls, Max: c.InventoryMaxCalls, Floor: budget.Attempt / 4},

@@ -30,6 +30,7 @@ type pricing struct {
 
 func newPricing(s *service.Service, cfg *Config, budget part) (*pricing, error) {
 	dep, err := s.Dependency("pricing", cfg.policy(resilience.Config{
+		Optional: true, Fallback: budget.Fallback,
 		Timeout:  resilience.Timeout{Total: budget.Total, Attempt: budget.Attempt},
 		Retry:    resilience.Retry{Max: 1, Base: 10 * time.Millisecond, Cap: 20 * time.Millisecond},
 		Bulkhead: resilience.Bulkhead{Max: cfg.PricingMaxCalls},

@@ -30,6 +30,7 @@ type recommendations struct {
 
 func newRecommendations(s *service.Service, cfg *Config, budget part) (*recommendations, error) {
 	dep, err := s.Dependency("recommendations", cfg.policy(resilience.Config{
+		Optional: true, Fallback: budget.Fallback,
 		Timeout:  resilience.Timeout{Total: budget.Total},
 		Adaptive: resilience.Adaptive{Min: cfg.RecommendationsMinCalls, Max: cfg.RecommendationsMaxCalls, Floor: budget.Total / 6},
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: budget.Total * 5 / 6, MinCalls: 20, Window: 10 * time.Second,

@@ -44,6 +44,8 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 const columns = "id, category, kind, name, description, material, colour, size"
 
 // seed writes the products that are missing; what somebody has changed stays. Two replicas may do it at once.
+//
+// It is no call that anybody waits for: it happens once, before the service is ready, and the chassis repeats it until it has worked.
 func (s *store) seed(ctx context.Context) error {
 	products, err := generate()
 	if err != nil {
