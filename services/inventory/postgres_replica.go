@@ -60,9 +60,11 @@ func (c *Config) primaryReadPolicy() resilience.Config {
 	}
 }
 
+// primaryReadOptions: open before the service is ready, because the first reads may need it and have no time to connect; one connection
+// more than the bulkhead admits is for the probe.
 func (c *Config) primaryReadOptions() service.PostgresOptions {
 	return service.PostgresOptions{
-		MaxConns: c.PrimaryReadConns, MinConns: 2,
+		MaxConns: c.PrimaryReadConns + 1, MinConns: 2, Critical: true,
 		StatementTimeout: primaryRead - 5*time.Millisecond,
 		RuntimeParams:    readOnly(), Prepare: []string{findStock},
 	}
