@@ -61,7 +61,7 @@ const (
 // SVG draws the sequence.
 func (q sequence) SVG() []byte {
 	column := q.columns()
-	width, height := len(column)*columnWidth, headHeight+(len(q.Steps)+1)*rowHeight
+	width, height := q.Width(), q.Height()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui, sans-serif" font-size="12" role="img">`+"\n",
 		width, height, width, height)
@@ -79,6 +79,12 @@ func (q sequence) SVG() []byte {
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
 }
+
+// Width of the picture in its own units, which are a browser's pixels.
+func (q sequence) Width() int { return len(q.columns()) * columnWidth }
+
+// Height as Width.
+func (q sequence) Height() int { return headHeight + (len(q.Steps)+1)*rowHeight }
 
 // columns gives every actor that takes part a place, in the order of the constants.
 func (q sequence) columns() map[actor]int {
