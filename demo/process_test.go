@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	toxitest.Main(m)
 }
 
 // process starts demo as a process of its own and waits for its first line.

@@ -14,17 +14,11 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"go.uber.org/goleak"
 
 	"watertight.example/pkg/storetest"
 )
 
-// TestMain also sees to it that no test leaves a goroutine behind. The connections to the container engine stay, and are not ours.
-func TestMain(m *testing.M) {
-	storetest.Main(m, func() error {
-		return goleak.Find(goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
-	})
-}
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // testConfig is the smallest Config.
 type testConfig struct{ Base }

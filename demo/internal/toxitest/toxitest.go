@@ -12,6 +12,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/wait"
+	"go.uber.org/goleak"
 )
 
 // Toxiproxy is a running one. Each edge leads to its own API, so that no second container is needed: a GET of
@@ -19,6 +20,12 @@ import (
 type Toxiproxy struct {
 	API   string            // URL of the API
 	Edges map[string]string // URLs through the edges "one" and "two"
+}
+
+// Main runs the package's tests and sees to it that they leave no goroutine behind. The connections to the container engine stay, and
+// are not theirs. Call it from TestMain.
+func Main(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
 // Start runs Toxiproxy for the length of the test.
