@@ -41,7 +41,7 @@ func (c *Config) replicaPolicy(primary *resilience.Dependency) resilience.Config
 // thermometer (lag.go), which must be read when the replica is not well.
 func (c *Config) replicaOptions() service.PostgresOptions {
 	return service.PostgresOptions{
-		MaxConns: c.ReplicaMaxReads + 1, MinConns: 4,
+		MaxConns: c.ReplicaMaxReads + 1, MinConns: 8,
 		StatementTimeout: replicaRead - 5*time.Millisecond, // a sick query ends on the server, and its connection lives
 		RuntimeParams:    readOnly(), Prepare: []string{findStock},
 	}
@@ -64,7 +64,7 @@ func (c *Config) primaryReadPolicy() resilience.Config {
 // more than the bulkhead admits is for the probe.
 func (c *Config) primaryReadOptions() service.PostgresOptions {
 	return service.PostgresOptions{
-		MaxConns: c.PrimaryReadConns + 1, MinConns: 2, Critical: true,
+		MaxConns: c.PrimaryReadConns + 1, MinConns: c.PrimaryReadConns, Critical: true,
 		StatementTimeout: primaryRead - 5*time.Millisecond,
 		RuntimeParams:    readOnly(), Prepare: []string{findStock},
 	}

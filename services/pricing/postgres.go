@@ -24,7 +24,7 @@ type store struct {
 func newStore(s *service.Service, cfg *Config) (*store, error) {
 	pool, err := s.Postgres("postgres", cfg.DatabaseURL, service.PostgresOptions{
 		MaxConns:         cfg.MaxConns,
-		MinConns:         2,
+		MinConns:         cfg.MaxConns - 2, // a first crowd has no time to connect: half of a read is gone in the handshake
 		StatementTimeout: cfg.StatementTimeout,
 		Migrations:       migrations,
 		Critical:         true,

@@ -39,7 +39,7 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 func protected(cfg *Config) (service.PostgresOptions, resilience.Config) {
 	options := service.PostgresOptions{
 		MaxConns:         cfg.MaxConns,
-		MinConns:         2,
+		MinConns:         cfg.MaxConns - 2, // a first crowd has no time to connect: half of a read is gone in the handshake
 		StatementTimeout: cfg.StatementTimeout,
 		Migrations:       migrations,
 		Critical:         true,
