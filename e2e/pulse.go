@@ -9,7 +9,7 @@ import (
 
 // standstill is a pause of the whole machine that, with the queue it leaves behind, shows in a p95 with a bound of 25 ms: the tests share
 // two cores with each other's containers, and the machine itself may be shared.
-const standstill = 40 * time.Millisecond
+const standstill = 100 * time.Millisecond
 
 // pulse notices when the machine stands still: a goroutine that wants to wake every 10 ms and has nothing else to do is as late
 // as everybody else.

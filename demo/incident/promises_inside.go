@@ -65,9 +65,8 @@ func fits(readings []reading) Finding {
 
 // spare goroutines are what the first moments of a fault may add. A page in flight has about a dozen: two of its connection, one for each
 // part, two for each connection to a part. Until the breaker opens, a page waits 120 ms for recommendations, so that at 25 to 40 pages
-// a second three to five more are in flight than usual; when the machine pauses for a tenth of a second as many again arrive at once: 76
-// goroutines more were seen. One left behind by each page would be 300 at the end of a fault of 8 s, and who waits for 4.8 s has thousands.
-const spare = 100
+// a second three to five more are in flight than usual. A caller that waits for 4.8 s has hundreds more.
+const spare = 50
 
 func flat(s *seen, base, incident phase) Finding {
 	before, now := s.most(goroutines, base), s.most(goroutines, incident)

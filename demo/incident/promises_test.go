@@ -105,7 +105,7 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 		}, []string{"bulkhead"}},
 		{"overfull", func(r *record) { r.protected.readings[optional][80].InFlight = 51 }, []string{"bulkhead"}},
 		{"goroutines pile up", func(r *record) {
-			r.protected.series(`go_goroutines{service="productpage"}`, 30, func(float64) float64 { return 191 })
+			r.protected.series(`go_goroutines{service="productpage"}`, 30, func(float64) float64 { return 141 })
 		}, []string{"goroutines"}},
 		{"a stray probe", func(r *record) {
 			r.protected.series(attempts, 20, func(n float64) float64 { return n + 2 })
