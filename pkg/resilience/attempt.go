@@ -177,6 +177,6 @@ func (r *run) end(c *call, err *error) {
 	c.outcome = r.outcome
 	d.events.deliver()
 	d.obs.OnAttemptDone(r.ctx, AttemptEvent{
-		Dependency: d.name, Attempt: r.number, Outcome: r.outcome, Duration: took, Err: *err,
+		Dependency: d.name, Attempt: r.number, Outcome: r.outcome, Lost: r.outcome == OutcomeCanceled && c.beaten(), Duration: took, Err: *err,
 	})
 }

@@ -66,11 +66,12 @@ type call struct {
 	earlier  []error   // of attempts before the last, oldest first
 	retries  int
 	lanes    *lanes // while hedged
+	rival    *lanes // of the second attempt of a race: where the first one is told to have answered
 	hedge    HedgeResult
 }
 
 func newCall(ctx context.Context, d *Dependency) call {
-	c := call{dep: d, ctx: ctx, begun: time.Now(), outcome: OutcomeFailure}
+	c := call{dep: d, ctx: d.obs.OnCallStart(ctx, d.name), begun: time.Now(), outcome: OutcomeFailure}
 	c.now = c.begun
 	c.deadline, _ = ctx.Deadline()
 	if total := d.cfg.Timeout.Total; total > 0 {

@@ -90,7 +90,8 @@
 //
 // # Seeing it
 //
-// An [Observer] hears of every call, attempt and change of state, outside every lock. [Dependency.State] is a pure read.
+// An [Observer] hears of every call, attempt and change of state, outside every lock, and may put a span into the context of each call
+// and attempt ([ContextWithSpan]). [Dependency.State] is a pure read.
 // [Dependency.Describe] prints the composed layers and their numbers; log it at start. [Dependency.ForceOpen],
 // [Dependency.ForceClosed] and [Dependency.SetLimit] are for the people on call. Package resiliencetest plays outages through all
 // this in virtual time.

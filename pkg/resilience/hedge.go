@@ -123,5 +123,5 @@ type (
 // OnBackup tells fn that it runs for Hedge.Backup, not for the Dependency it was called with.
 func OnBackup(ctx context.Context) bool { return ctx.Value(backupKey{}) != nil }
 
-// isHedge tells that another attempt of the same call may be running.
-func isHedge(ctx context.Context) bool { return ctx.Value(hedgeKey{}) != nil }
+// IsHedge tells fn and observers that another attempt of the same call may be running, which took unusually long.
+func IsHedge(ctx context.Context) bool { return ctx.Value(hedgeKey{}) != nil }

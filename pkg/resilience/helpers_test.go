@@ -121,6 +121,7 @@ func wantIdle(t testing.TB, d *Dependency) {
 
 // recorder keeps what it observes.
 type recorder struct {
+	NopObserver
 	mu          sync.Mutex
 	calls       []CallEvent
 	attempts    []AttemptEvent
@@ -132,8 +133,6 @@ func (r *recorder) OnCall(_ context.Context, e CallEvent) {
 	defer r.mu.Unlock()
 	r.calls = append(r.calls, e)
 }
-
-func (r *recorder) OnAttempt(ctx context.Context, _ string, _ int) context.Context { return ctx }
 
 func (r *recorder) OnAttemptDone(_ context.Context, e AttemptEvent) {
 	r.mu.Lock()

@@ -49,7 +49,7 @@ type decorator struct {
 // RoundTrip implements http.RoundTripper.
 func (t *decorator) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	if isHedge(ctx) && !repeatable(req) {
+	if IsHedge(ctx) && !repeatable(req) {
 		closeBody(req)
 		return nil, errNotHedged
 	}

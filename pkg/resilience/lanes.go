@@ -17,6 +17,7 @@ type lanes struct {
 type standing struct {
 	over       bool // nothing more may start or win
 	suppressed bool // the second was due, but not allowed
+	firstWon   bool
 	secondWon  bool
 }
 
@@ -52,3 +53,6 @@ func (l *lanes) stands() standing {
 
 // lost tells whether another attempt of the same call has won.
 func (c *call) lost() bool { return c.lanes != nil && c.lanes.stands().secondWon }
+
+// beaten is lost, also for the second attempt, for whom it makes no difference: its context is canceled as if the caller had left.
+func (c *call) beaten() bool { return c.lost() || c.rival != nil && c.rival.stands().firstWon }

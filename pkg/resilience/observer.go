@@ -20,11 +20,15 @@ const (
 // the goroutine of the call they are about and should be quick; they must be safe for concurrent use. A panic
 // in one of them is logged and harms nobody.
 type Observer interface {
-	// OnCall reports the end of a logical call, once each, whatever became of it. ctx is the caller's.
+	// OnCallStart announces a logical call and returns the context it will run with: the caller's, or one derived from it that
+	// carries a span.
+	OnCallStart(ctx context.Context, dependency string) context.Context
+
+	// OnCall reports the end of a logical call, once each, whatever became of it, with the context of OnCallStart.
 	OnCall(ctx context.Context, e CallEvent)
 
 	// OnAttempt announces an attempt, 1 for the first, and returns the context it will run with: ctx, or one derived from
-	// it that carries a span. Refused attempts are not announced.
+	// it that carries a span. Refused attempts are not announced. IsHedge and OnBackup tell what kind of attempt it is.
 	OnAttempt(ctx context.Context, dependency string, attempt int) context.Context
 
 	// OnAttemptDone reports the end of an attempt with its own context.
@@ -49,6 +53,7 @@ type AttemptEvent struct {
 	Dependency string
 	Attempt    int // 1 for the first
 	Outcome    Outcome
+	Lost       bool // canceled, because another attempt of the same call has answered first
 	Duration   time.Duration
 	Err        error // nil after a panic
 }
@@ -67,6 +72,9 @@ type TransitionEvent struct {
 // NopObserver observes nothing. Embed it to implement a part of Observer.
 type NopObserver struct{}
 
+// OnCallStart returns ctx.
+func (NopObserver) OnCallStart(ctx context.Context, _ string) context.Context { return ctx }
+
 // OnCall does nothing.
 func (NopObserver) OnCall(context.Context, CallEvent) {}
 
@@ -81,6 +89,16 @@ func (NopObserver) OnTransition(TransitionEvent) {}
 
 // guard keeps a panic of an observer away from the call it observes.
 type guard struct{ obs Observer }
+
+func (g guard) OnCallStart(ctx context.Context, dependency string) (derived context.Context) {
+	defer func() {
+		if derived == nil {
+			derived = ctx
+		}
+	}()
+	defer catch()
+	return g.obs.OnCallStart(ctx, dependency)
+}
 
 func (g guard) OnCall(ctx context.Context, e CallEvent) {
 	defer catch()

@@ -15,9 +15,24 @@ import (
 // hooks is an Observer made of functions.
 type hooks struct {
 	NopObserver
+	start      func(context.Context) context.Context
+	ended      func(context.Context)
 	attempt    func(context.Context) context.Context
 	done       func(context.Context)
 	transition func(TransitionEvent)
+}
+
+func (h *hooks) OnCallStart(ctx context.Context, _ string) context.Context {
+	if h.start == nil {
+		return ctx
+	}
+	return h.start(ctx)
+}
+
+func (h *hooks) OnCall(ctx context.Context, _ CallEvent) {
+	if h.ended != nil {
+		h.ended(ctx)
+	}
 }
 
 func (h *hooks) OnAttempt(ctx context.Context, _ string, _ int) context.Context {
@@ -118,14 +133,16 @@ func TestObserverThatPanicsHarmsNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var path []BreakerState
+				start := func(context.Context) context.Context {
+					if name == "panic" {
+						boom()
+					}
+					return nil // no context at all is no better
+				}
 				d := mustNew(t, breakerOn3(), &hooks{
-					attempt: func(context.Context) context.Context {
-						if name == "panic" {
-							boom()
-						}
-						return nil // no context at all is no better
-					},
-					done: func(context.Context) { boom() },
+					start:   start,
+					attempt: start,
+					done:    func(context.Context) { boom() },
 					transition: func(e TransitionEvent) {
 						path = append(path, e.To)
 						if e.To == BreakerOpen {
@@ -157,21 +174,73 @@ func TestObserverThatPanicsHarmsNobody(t *testing.T) {
 	}
 }
 
-func TestSpanOfTheObserverReachesTheBody(t *testing.T) {
+func TestSpansOfTheObserverReachTheBodyAndTheirEnd(t *testing.T) {
 	type spanKey struct{}
-	var ended any
+	named := func(name string) func(context.Context) context.Context {
+		return func(ctx context.Context) context.Context {
+			parent, _ := ctx.Value(spanKey{}).(string)
+			return context.WithValue(ctx, spanKey{}, parent+name)
+		}
+	}
+	var attemptEnded, callEnded any
 	d := mustNew(t, Config{}, &hooks{
-		attempt: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span 1") },
-		done:    func(ctx context.Context) { ended = ctx.Value(spanKey{}) },
+		start:   named("call"),
+		attempt: named(", attempt"),
+		done:    func(ctx context.Context) { attemptEnded = ctx.Value(spanKey{}) },
+		ended:   func(ctx context.Context) { callEnded = ctx.Value(spanKey{}) },
 	})
 	try(d, func(ctx context.Context) (int, error) {
-		if ctx.Value(spanKey{}) != "span 1" {
-			t.Error("fn does not see the span")
+		if got := ctx.Value(spanKey{}); got != "call, attempt" {
+			t.Errorf("fn sees %v", got)
 		}
 		return 0, nil
 	})
-	if ended != "span 1" {
-		t.Error("OnAttemptDone does not see the span")
+	if attemptEnded != "call, attempt" || callEnded != "call" {
+		t.Errorf("OnAttemptDone sees %v, OnCall %v", attemptEnded, callEnded)
+	}
+}
+
+// Of two attempts at once one answers. Whoever draws the picture of the call wants to know that the other was not the caller's doing.
+func TestLoserOfARaceIsTold(t *testing.T) {
+	never := after(time.Hour, nil)
+	leave := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(25*time.Millisecond, cancel)
+		return ctx, cancel
+	}
+	stay := context.WithCancel
+	for name, c := range map[string]struct {
+		caller        func(context.Context) (context.Context, context.CancelFunc)
+		first, second body
+		lost          []bool // of the first and of the second
+	}{
+		"the second answers": {stay, never, after(5*time.Millisecond, nil), []bool{true, false}},
+		"the first answers":  {stay, after(20*time.Millisecond, nil), never, []bool{false, true}},
+		"the caller leaves":  {leave, never, never, []bool{false, false}},
+		"both fail":          {stay, after(20*time.Millisecond, errDown), after(50*time.Millisecond, errDown), []bool{false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				obs := &recorder{}
+				d := mustNew(t, hedging(), obs)
+				warmUp(d)
+				ctx, cancel := c.caller(t.Context())
+				defer cancel()
+				Call(ctx, d, func(ctx context.Context) (int, error) {
+					if IsHedge(ctx) != (AttemptFromContext(ctx) == 2) {
+						t.Errorf("attempt %d is a hedge: %t", AttemptFromContext(ctx), IsHedge(ctx))
+					}
+					return byAttempt(c.first, c.second)(ctx)
+				})
+				synctest.Wait()
+				both := obs.attempts[len(obs.attempts)-2:]
+				for _, e := range both {
+					if want := c.lost[e.Attempt-1]; e.Lost != want {
+						t.Errorf("attempt %d, %s: lost is %t, want %t", e.Attempt, e.Outcome, e.Lost, want)
+					}
+				}
+			})
+		})
 	}
 }
 

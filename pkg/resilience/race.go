@@ -32,7 +32,7 @@ type race[T any] struct {
 func raced[T any](c *call, fn func(context.Context) (T, error)) (T, error) {
 	r := &race[T]{from: c.dep, fn: fn, firstNumber: c.attempts + 1}
 	r.second = call{
-		dep: c.dep.hedgeTarget(), ctx: c.ctx, deadline: c.deadline, outcome: OutcomeFailure, attempts: r.firstNumber,
+		dep: c.dep.hedgeTarget(), ctx: c.ctx, deadline: c.deadline, outcome: OutcomeFailure, attempts: r.firstNumber, rival: &r.lanes,
 	}
 	if delay, ok := c.dep.hedger.hedgeDelay(); ok {
 		r.timer = time.AfterFunc(delay, r.hedge)
@@ -42,7 +42,7 @@ func raced[T any](c *call, fn func(context.Context) (T, error)) (T, error) {
 	v, err := attempt(c, fn)
 	c.lanes = nil
 
-	started := r.firstEnded(c.outcome.answered() || c.ctx.Err() != nil)
+	started := r.firstEnded(c.outcome.answered(), c.ctx.Err() != nil)
 	switch {
 	case c.outcome.answered():
 		c.hedge = r.resultOfFirst(started)
@@ -152,13 +152,14 @@ func (r *race[T]) hasEnded() bool {
 
 // firstEnded notes that the first attempt has ended, and tells whether the second has started. Unless it has, and is still
 // needed, the race is over.
-func (r *race[T]) firstEnded(final bool) (started bool) {
+func (r *race[T]) firstEnded(answered, left bool) (started bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	started = r.ended != nil
-	if final || !started {
+	if answered || left || !started {
 		r.over = true
 	}
+	r.firstWon = answered && !r.secondWon
 	return started
 }
 

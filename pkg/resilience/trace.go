@@ -74,21 +74,38 @@ func (t Trace) String() string {
 
 type traceKey struct{}
 
-// ContextWithTrace returns a context that carries t.
+// carried is a trace in a context.
+type carried struct {
+	Trace
+	span bool // somebody records this very span
+}
+
+// ContextWithTrace returns a context that carries t. Each request that goes out gets a span of its own in it, so that retries can
+// be told apart.
 func ContextWithTrace(ctx context.Context, t Trace) context.Context {
-	return context.WithValue(ctx, traceKey{}, t)
+	return context.WithValue(ctx, traceKey{}, carried{Trace: t})
+}
+
+// ContextWithSpan returns a context that carries t, for an observer that records spans: requests that go out name this span as
+// the one they come from, instead of one that nobody has heard of.
+func ContextWithSpan(ctx context.Context, t Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, carried{t, true})
 }
 
 // TraceFromContext returns the trace that ctx carries.
 func TraceFromContext(ctx context.Context) (Trace, bool) {
-	t, ok := ctx.Value(traceKey{}).(Trace)
-	return t, ok
+	c, ok := ctx.Value(traceKey{}).(carried)
+	return c.Trace, ok
 }
 
-// spanFor returns the span of one outgoing request. Each attempt has its own, so that retries can be told apart.
+// spanFor returns the span of one outgoing request.
 func spanFor(ctx context.Context) Trace {
-	if t, ok := TraceFromContext(ctx); ok {
-		return t.Child()
+	c, ok := ctx.Value(traceKey{}).(carried)
+	switch {
+	case !ok:
+		return NewTrace()
+	case c.span:
+		return c.Trace
 	}
-	return NewTrace()
+	return c.Child()
 }

@@ -1,6 +1,7 @@
 package resilience
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -40,6 +41,23 @@ func TestTraceInContext(t *testing.T) {
 	tr := NewTrace()
 	if got, ok := TraceFromContext(ContextWithTrace(t.Context(), tr)); !ok || got != tr {
 		t.Errorf("%v, %v", got, ok)
+	}
+}
+
+// A span that an observer records is the one the next hop must name as its parent; nobody knows a child of it.
+func TestRecordedSpanGoesOutAsItIs(t *testing.T) {
+	trace := NewTrace()
+	ctx := ContextWithSpan(t.Context(), trace)
+	if got, ok := TraceFromContext(ctx); !ok || got != trace {
+		t.Errorf("%v, %v", got, ok)
+	}
+	var sent string
+	d := withTransport(mustNew(t, Config{}, nil), func(r *http.Request) (*http.Response, error) {
+		sent = r.Header.Get(HeaderTraceparent)
+		return answer(http.StatusOK), nil
+	})
+	if _, err := Call(ctx, d, get(d, "http://upstream/")); err != nil || sent != trace.String() {
+		t.Errorf("sent %q, want %q (%v)", sent, trace, err)
 	}
 }
 

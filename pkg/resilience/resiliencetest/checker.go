@@ -26,6 +26,9 @@ type Checker struct {
 // NewChecker makes a Checker that reports to t.
 func NewChecker(t testing.TB) *Checker { return &Checker{t: t} }
 
+// OnCallStart implements resilience.Observer.
+func (c *Checker) OnCallStart(ctx context.Context, _ string) context.Context { return ctx }
+
 // OnCall implements resilience.Observer.
 func (c *Checker) OnCall(_ context.Context, e resilience.CallEvent) {
 	c.mu.Lock()
