@@ -45,8 +45,10 @@ debian_mirror() {
 		/etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null
 }
 
+# Waits for its turn: another apt may be at work, unattended-upgrades on a new machine for example.
 apt_install() {
-	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive \
+		apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends "$@"
 }
 
 # Compose and buildx: Docker's own plugins, or the programs that plugins.sh unpacked, which also run on their own.

@@ -24,7 +24,8 @@ type PostgresOptions struct {
 
 	// Prepare lists the statements of a pool whose callers have tens of milliseconds: each connection prepares them before its
 	// first use and is used without a ping. Otherwise a first query takes three round trips, a slow network makes it time out,
-	// that costs the connection, and the next one begins anew. A dead connection costs one call, so have somebody else to ask.
+	// that costs the connection, and the next one begins anew. A connection that died silently costs one call, so have somebody
+	// else to ask.
 	Prepare []string
 }
 
@@ -36,8 +37,9 @@ const (
 )
 
 // Postgres makes a pool that connects when the database is there: a start-up task migrates the schema and opens MinConns
-// connections, retried until it works; for a pool that is not Critical a background worker opens them. The pool has metrics
-// with the label db=name and is closed at the end of the stop.
+// connections, retried until it works, or tried once for a pool that is not Critical. A background worker restores them within
+// two seconds after the database was away, whether anybody asks it or not. The pool has metrics with the label db=name and is
+// closed at the end of the stop.
 //
 // A query is ended by StatementTimeout, not by the context, if both are set well: a context that ends in mid-query costs the
 // connection (400 slow queries made 220 new connections that way, 8 with the timeout).
@@ -57,14 +59,26 @@ func (s *Service) Postgres(name string, url Secret, opt PostgresOptions) (*pgxpo
 	if opt.Migrations != nil {
 		s.Start(name+" migrations", func(ctx context.Context) error { return migrate(ctx, s.Log, cfg.ConnConfig, opt.Migrations) })
 	}
+	s.Go(name+" connections", Every(time.Second, func(ctx context.Context) error { tend(ctx, pool); return nil }))
 	warmUp := func(ctx context.Context) error { return warm(ctx, pool, int(cfg.MinConns)) }
-	if !opt.Critical { // a part that can be done without must not keep the service from starting
-		s.Go(name, warmUp)
+	if !opt.Critical {
+		s.Start(name, s.unlessAway(name, warmUp))
 		return pool, nil
 	}
 	s.Start(name, warmUp)
 	s.Ready(name, pool.Ping)
 	return pool, nil
+}
+
+// unlessAway tries warmUp once: a part that can be done without must not keep the service from starting, but one that is there
+// should be warm when the first customers come.
+func (s *Service) unlessAway(name string, warmUp func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := warmUp(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Info("starts without", "dependency", name, "error", err)
+		}
+		return nil
+	}
 }
 
 func (opt PostgresOptions) poolConfig(service string, url Secret) (*pgxpool.Config, error) {
@@ -77,8 +91,9 @@ func (opt PostgresOptions) poolConfig(service string, url Secret) (*pgxpool.Conf
 	cfg.MaxConnLifetime = 30 * time.Minute      // picks up a new address or plan without a restart
 	cfg.MaxConnLifetimeJitter = 5 * time.Minute // not all connections, of all replicas, in one second
 	cfg.MaxConnIdleTime = 5 * time.Minute
-	cfg.HealthCheckPeriod = 5 * time.Second // how soon MinConns is restored after the database was away
-	cfg.PingTimeout = time.Second           // pgx has none; a frozen server would hold the caller for its whole deadline
+	cfg.HealthCheckPeriod = time.Second // how soon MinConns is restored after the database was away
+	cfg.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) { return !hungUp(conn.PgConn().Conn()), nil }
+	cfg.PingTimeout = time.Second // pgx has none; a frozen server would hold the caller for its whole deadline
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = service
@@ -100,6 +115,16 @@ func (opt PostgresOptions) prepare(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 	return nil
+}
+
+// tend takes one connection and gives it back, by which the pool finds out what the other side has closed, and opens anew. While
+// a breaker is open nobody else does, and its probe would meet a pool of dead connections with no time to connect.
+func tend(ctx context.Context, pool *pgxpool.Pool) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if conn, err := pool.Acquire(ctx); err == nil { // otherwise whoever needs the database says so
+		conn.Release()
+	}
 }
 
 // warm opens n connections at once, so that the first customers do not pay for them.
