@@ -131,7 +131,7 @@ func badOrders() []hostile {
 
 // refuse sends the request and looks at the answer: a 4xx, as problem details,
 // that does not give away what runs behind it.
-func refuse(t *testing.T, s *Stack, h hostile) {
+func refuse(t testing.TB, s *Stack, h hostile) {
 	req, err := http.NewRequest(h.method, s.URL(h.service)+"/", strings.NewReader(h.body))
 	if err != nil {
 		t.Fatal(err)

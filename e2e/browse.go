@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"watertight.example/demo/pulse"
 )
 
 // visit is what one page request of the background load came to.
@@ -21,6 +23,7 @@ type visit struct {
 	status   int           // 0: no answer
 	degraded string
 	err      error
+	excused  bool // the machine stood still meanwhile: no judge of time or of what a page lacks may look at it
 }
 
 func (v visit) failed() bool                { return v.err != nil || v.status != http.StatusOK }
@@ -34,7 +37,8 @@ func (v visit) String() string {
 
 // browsing is a steady stream of visitors, each on another product page.
 type browsing struct {
-	stop func() visits // ends it, waits for the last answers and gives all of them
+	stop  func() visits // ends it, waits for the last answers and gives all of them
+	heart *pulse.Watch
 
 	mu     sync.Mutex
 	visits visits
@@ -45,7 +49,7 @@ type browsing struct {
 func browse(t testing.TB, base string, perSecond int) *browsing {
 	ctx, cancel := context.WithCancel(context.Background())
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	b := &browsing{}
+	b := &browsing{heart: pulse.Start()}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		tick := time.NewTicker(time.Second / time.Duration(perSecond))
@@ -59,12 +63,13 @@ func browse(t testing.TB, base string, perSecond int) *browsing {
 			}
 		}
 	})
-	b.stop = func() visits {
+	b.stop = sync.OnceValue(func() visits {
 		cancel()
 		wg.Wait()
 		client.CloseIdleConnections()
+		b.heart.Stop()
 		return b.soFar()
-	}
+	})
 	t.Cleanup(func() { b.stop() })
 	return b
 }
@@ -80,6 +85,7 @@ func (b *browsing) soFar() visits {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := slices.Clone(b.visits)
+	all = all.excusedBy(b.heart.SoFar())
 	slices.SortFunc(all, func(a, b visit) int { return a.at.Compare(b.at) })
 	return all
 }

@@ -14,12 +14,15 @@ import (
 	"time"
 
 	"watertight.example/demo/faults"
+	"watertight.example/demo/pulse"
 )
 
 // TestABurstFitsTheLimit lets far more visitors come at once than may ask recommendations at the same time, and recommendations hang,
 // so that nobody makes room for a while. The breaker is held closed: here the limit has to hold by itself. What does not fit is
 // refused at once, and its page goes out without that part.
-func TestABurstFitsTheLimit(t *testing.T) {
+func TestABurstFitsTheLimit(t *testing.T) { fairly(t, aBurst) }
+
+func aBurst(t testing.TB) {
 	const visitors = 120
 	s := stack(t)
 	s.waitWhole(t)
@@ -57,7 +60,7 @@ func TestABurstFitsTheLimit(t *testing.T) {
 func (s *Stack) burst(visitors int) (all visits) {
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: visitors}}
 	defer client.CloseIdleConnections()
-	b := &browsing{}
+	b := &browsing{heart: pulse.Start()}
 	now := make(chan struct{})
 	var wg sync.WaitGroup
 	for n := range visitors {
@@ -68,12 +71,14 @@ func (s *Stack) burst(visitors int) (all visits) {
 	}
 	close(now)
 	wg.Wait()
+	b.heart.Stop()
 	return b.soFar()
 }
 
-// watchLimit reads every few milliseconds how many calls to the dependency are in flight, until it is stopped: it fails when they were
-// ever more than the limit of that moment or of the reading before, from which some may be left, and gives the most that it saw.
-func (s *Stack) watchLimit(t *testing.T, dependency string) (stop func() (most int)) {
+// watchLimit reads every few milliseconds how many calls to the dependency are in flight, until it is stopped, and gives the most that it
+// saw. It fails when there were ever more than the limit of that moment, unless they were let in under a larger one: then there are no more
+// of them than the reading before has seen, or its limit admitted.
+func (s *Stack) watchLimit(t testing.TB, dependency string) (stop func() (most int)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	most, done := 0, make(chan struct{})
 	go func() {
@@ -84,9 +89,9 @@ func (s *Stack) watchLimit(t *testing.T, dependency string) (stop func() (most i
 			case err != nil && ctx.Err() == nil:
 				t.Error(err)
 			case err == nil && inFlight > max(limit, before):
-				t.Errorf("%d calls in flight, limit %d, before %d", inFlight, limit, before)
+				inexcusable(t, "%d calls in flight, limit %d, before %d", inFlight, limit, before)
 			}
-			most, before = max(most, inFlight), limit
+			most, before = max(most, inFlight), max(limit, inFlight)
 		}
 	}()
 	return func() int {

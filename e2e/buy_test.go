@@ -154,7 +154,7 @@ func TestSoldOutIsARefusalNotAnError(t *testing.T) {
 }
 
 // buy goes from the product page to the order page.
-func buy(t *testing.T, v *visitor, sku int) *page {
+func buy(t testing.TB, v *visitor, sku int) *page {
 	t.Helper()
 	form := v.submit(v.get("/products/"+strconv.Itoa(sku)), "/checkout", url.Values{"qty": {"1"}})
 	want(t, form, http.StatusOK)
@@ -163,7 +163,7 @@ func buy(t *testing.T, v *visitor, sku int) *page {
 
 // placed waits on the in-progress page, as a browser would, until it has become
 // the order's page.
-func placed(t *testing.T, v *visitor, p *page) *page {
+func placed(t testing.TB, v *visitor, p *page) *page {
 	t.Helper()
 	eventually(t, "the order is placed", func() bool {
 		if !orderPath.MatchString(p.url.Path) && p.status == http.StatusOK {

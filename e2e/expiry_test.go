@@ -72,7 +72,7 @@ func TestEveryFaultEndsByItself(t *testing.T) {
 }
 
 // buildDemo gives the path of the real tool.
-func buildDemo(t *testing.T) string {
+func buildDemo(t testing.TB) string {
 	t.Helper()
 	demo := filepath.Join(t.TempDir(), "demo")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", demo, "watertight.example/demo").CombinedOutput(); err != nil {

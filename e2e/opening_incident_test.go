@@ -18,18 +18,16 @@ import (
 // added: somebody buys in the middle of it, the breaker asks no more often than agreed, and no process was replaced meanwhile, of the naive twin neither: what
 // it hangs on to must not have cost Toxiproxy or a service its memory.
 func TestTheOpeningIncident(t *testing.T) {
-	s := stack(t)
-	s.WaitReady(t, "productpage-naive")
-	born := s.births(t, append([]string{"productpage-naive", "recommendations-naive", "inventory-naive", "toxiproxy", "janitor"}, services...)...)
-	s.judged(t, func() incident.Report {
-		report := s.openingIncident(t)
-		s.keepReport(t, report)
-		return report
+	fairly(t, func(t testing.TB) {
+		s := stack(t)
+		s.WaitReady(t, "productpage-naive")
+		born := s.births(t, append([]string{"productpage-naive", "recommendations-naive", "inventory-naive", "toxiproxy", "janitor"}, services...)...)
+		judged(t, s.openingIncident(t))
+		s.sameProcesses(t, born)
 	})
-	s.sameProcesses(t, born)
 }
 
-func (s *Stack) openingIncident(t *testing.T) incident.Report {
+func (s *Stack) openingIncident(t testing.TB) incident.Report {
 	t.Helper()
 	// 15 s for the usual time and 30 s for the healing: the busy second in which the naive twin works off what it has queued up
 	// must stay well below one page in twenty.
@@ -56,7 +54,7 @@ func (s *Stack) openingIncident(t *testing.T) incident.Report {
 }
 
 // meanwhile is what happens in the middle of the fault.
-func (s *Stack) meanwhile(t *testing.T) {
+func (s *Stack) meanwhile(t testing.TB) {
 	client := faults.NewClient(s.API(), nil)
 	eventuallyIn(t, 30*time.Second, "the fault is set", func() bool {
 		active, err := client.Active(t.Context())
@@ -83,17 +81,5 @@ func (s *Stack) meanwhile(t *testing.T) {
 	t.Logf("%.0f probes in %s", tried, time.Since(began).Round(time.Second))
 	if tried < 1 || tried > agreed {
 		t.Errorf("the page asked recommendations %.0f times in %s with its breaker open, want 1 to %.0f", tried, time.Since(began), agreed)
-	}
-}
-
-// keepReport keeps the page with the chart.
-func (s *Stack) keepReport(t *testing.T, report incident.Report) {
-	page, err := os.Create(artifacts + "/incident-" + report.Incident + ".html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer page.Close()
-	if err := report.WriteHTML(page); err != nil {
-		t.Fatal(err)
 	}
 }

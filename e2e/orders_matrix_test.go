@@ -135,7 +135,7 @@ func (s *Stack) crowd(stock map[int]int) *crowd {
 }
 
 // judge reads the databases.
-func (s *Stack) judge(t *testing.T, b *crowd, opening, soldBefore map[int]int) {
+func (s *Stack) judge(t testing.TB, b *crowd, opening, soldBefore map[int]int) {
 	t.Helper()
 	if odd := b.odd.Load(); odd != nil {
 		t.Errorf("an answer that no client may get: %s", *odd)

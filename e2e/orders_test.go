@@ -58,7 +58,7 @@ func (a atTheButton) press(t testing.TB) {
 			t.Errorf("the refusal does not offer the same form again, with a Retry-After: %v %s", p.header, clip(p.text()))
 		}
 	default:
-		t.Errorf("neither an order nor a clean refusal: %d at %s: %s", p.status, p.url, clip(p.text()))
+		inexcusable(t, "neither an order nor a clean refusal: %d at %s: %s", p.status, p.url, clip(p.text()))
 	}
 }
 
@@ -75,7 +75,7 @@ func (a atTheButton) getsOneOrder(t testing.TB) {
 	var id string
 	a.s.queryRow(t, "orders", `SELECT count(*), min(id::text) FROM orders WHERE idem_key = $1`, a.form.Get("key")).scan(&orders, &id)
 	if orders != 1 || "/orders/"+id != p.url.Path {
-		t.Errorf("%d orders under one key, %s; the customer sees %s", orders, id, p.url.Path)
+		inexcusable(t, "%d orders under one key, %s; the customer sees %s", orders, id, p.url.Path)
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *Stack) noHalfOrders(t testing.TB) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Errorf("half orders:\n%s", strings.Join(halves, "\n"))
+			inexcusable(t, "half orders:\n%s", strings.Join(halves, "\n"))
 			return
 		}
 	}

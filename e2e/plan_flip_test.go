@@ -19,7 +19,7 @@ import (
 )
 
 // asDemo is recommendations' database as the role demo, who may flip a plan there, around Toxiproxy. The test leaves it mended.
-func (s *Stack) asDemo(t *testing.T) (*pgxpool.Pool, string) {
+func (s *Stack) asDemo(t testing.TB) (*pgxpool.Pool, string) {
 	t.Helper()
 	url := fmt.Sprintf("postgres://demo:demo-demo@%s/recommendations?sslmode=disable", s.ports.addr("postgres-recommendations", 5432))
 	db, err := planflip.Open(url)
@@ -37,7 +37,9 @@ func (s *Stack) asDemo(t *testing.T) (*pgxpool.Pool, string) {
 
 // TestAPlanFlips makes the query behind recommendations slow by nothing but statistics, with visitors on the page, and mends it by
 // ANALYZE alone. It takes 30 s.
-func TestAPlanFlips(t *testing.T) {
+func TestAPlanFlips(t *testing.T) { fairly(t, aPlanFlips) }
+
+func aPlanFlips(t testing.TB) {
 	const part = "recommendations"
 	s := stack(t)
 	db, _ := s.asDemo(t)
@@ -89,7 +91,7 @@ func TestAPlanFlips(t *testing.T) {
 
 // explained checks that the plan is what it should be, of a usual product, whose query can be run with both plans: 25 rows of the
 // product, compared with the day's 49,997 one by one or not.
-func explained(t *testing.T, db planflip.DB, flipped bool) planflip.Plan {
+func explained(t testing.TB, db planflip.DB, flipped bool) planflip.Plan {
 	t.Helper()
 	p, err := planflip.ExplainAnalyze(t.Context(), db, 7)
 	if err != nil || p.Flipped != flipped || (p.Removed > 1_000_000) != flipped {
@@ -104,7 +106,7 @@ func explained(t *testing.T, db planflip.DB, flipped bool) planflip.Plan {
 }
 
 // hundredfold: the hottest product's query does not end within a hundred times what a healthy one takes.
-func hundredfold(t *testing.T, db planflip.DB, usual time.Duration) {
+func hundredfold(t testing.TB, db planflip.DB, usual time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*usual)
 	defer cancel()
@@ -119,7 +121,7 @@ func (s *Stack) opened(t testing.TB) float64 {
 }
 
 // boughtTogether is what recommendations itself says about a product.
-func (s *Stack) boughtTogether(t *testing.T) string {
+func (s *Stack) boughtTogether(t testing.TB) string {
 	return newVisitor(t, s.URL("recommendations")).get("/products/42/bought-together").body
 }
 

@@ -40,30 +40,32 @@ func TestRecommendationsFailInEveryWay(t *testing.T) {
 		{"disconnected", func(s *Stack, t testing.TB) { s.Disconnect(t, part) }, func(s *Stack, t testing.TB) { s.Connect(t, part) }},
 	} {
 		t.Run(way.name, func(t *testing.T) {
-			s := stack(t)
-			bystanders := []string{"productpage", "inventory", "pricing", "orders", "toxiproxy", "janitor"}
-			born := s.births(t, bystanders...)
-			story := incident.Losing(losing, "recommendations are "+way.name,
-				func(context.Context) error { way.lose(s, t); return nil },
-				func(context.Context) error {
-					way.restore(s, t)
-					s.WaitReady(t, part) // a killed process needs its time to start; that is not the page's healing
-					return nil
-				})
-			s.judged(t, func() incident.Report {
-				s.waitWhole(t)
-				report, err := incident.Run(t.Context(), story, incident.Config{
-					Protected: incident.Twin{Target: s.URL("productpage"), Internal: s.Internal("productpage")},
-					Rate:      40, Toxiproxy: s.API(), OpenFor: openFor, Terminal: io.Discard,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return report
-			})
-			s.sameProcesses(t, born)
+			fairly(t, func(t testing.TB) { loses(t, part, way.name, way.lose, way.restore) })
 		})
 	}
+}
+
+// loses plays one way, from the whole page to the whole page.
+func loses(t testing.TB, part, how string, lose, restore func(*Stack, testing.TB)) {
+	s := stack(t)
+	born := s.births(t, "productpage", "inventory", "pricing", "orders", "toxiproxy", "janitor")
+	story := incident.Losing(losing, part+" are "+how,
+		func(context.Context) error { lose(s, t); return nil },
+		func(context.Context) error {
+			restore(s, t)
+			s.WaitReady(t, part) // a killed process needs its time to start; that is not the page's healing
+			return nil
+		})
+	s.waitWhole(t)
+	report, err := incident.Run(t.Context(), story, incident.Config{
+		Protected: incident.Twin{Target: s.URL("productpage"), Internal: s.Internal("productpage")},
+		Rate:      40, Toxiproxy: s.API(), OpenFor: openFor, Terminal: io.Discard,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged(t, report)
+	s.sameProcesses(t, born)
 }
 
 // waitWhole waits until the page shows everything, whatever the test before has left behind: a breaker may still be open.

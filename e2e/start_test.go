@@ -38,30 +38,21 @@ func TestServicesStartBeforeTheirStores(t *testing.T) {
 }
 
 // TestSteadyLoad is the quiet hour: nothing is broken, so nothing may look broken.
-func TestSteadyLoad(t *testing.T) {
+func TestSteadyLoad(t *testing.T) { fairly(t, steadyLoad) }
+
+func steadyLoad(t testing.TB) {
 	s := stack(t)
 	opened := s.breakerOpenings(t)
 	memory := s.memory(t)
-	stop := browse(t, s.URL("productpage"), 25).stop
+	b := browse(t, s.URL("productpage"), 25)
 	time.Sleep(*soak)
-	visits := stop()
-	bad, degraded := 0, 0
-	for _, v := range visits {
-		if v.err != nil || v.status != http.StatusOK {
-			bad++
-			t.Logf("%s: %d %v", v.at.Format("15:04:05.000"), v.status, v.err)
-		}
-		if v.degraded != "" {
-			degraded++
-		}
-	}
-	t.Logf("%d pages in %s, %d failed, %d degraded", len(visits), *soak, bad, degraded)
-	if bad > 0 {
-		t.Errorf("%d of %d pages failed with no fault set", bad, len(visits))
-	}
-	// This machine is shared: a pause of its own may cost a few pages, which come at the same moment, a part.
-	if degraded > 3+len(visits)/1000 {
-		t.Errorf("%d of %d pages degraded with no fault set", degraded, len(visits))
+	all := b.stop()
+	all.noneFails(t)
+	degraded := all.where(func(v visit) bool { return v.degraded != "" })
+	t.Logf("%d pages in %s, %d degraded, of which %d while the machine stood still", len(all), *soak, len(degraded), len(degraded)-len(degraded.calm()))
+	// A pause too short to be noticed may still cost a few pages, which come at the same moment, a part.
+	if degraded = degraded.calm(); len(degraded) > 3+len(all)/1000 {
+		t.Errorf("%d of %d pages degraded with no fault set: %v", len(degraded), len(all), degraded[:4])
 	}
 	if got := s.breakerOpenings(t); got != opened {
 		t.Errorf("breakers opened %v times more with no fault set", got-opened)

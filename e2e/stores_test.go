@@ -14,11 +14,18 @@ import (
 // of the services, each probing once per open period.
 const storeHeals = 10 * time.Second
 
+// storeOutage is a store that goes and comes back.
+type storeOutage struct {
+	name, store string
+	lacks       string // what pages lack meanwhile; "": inventory has two databases, and Redis is a short cut
+	happens     func(*Stack, testing.TB, *browsing) (back time.Time)
+}
+
 // TestStoresComeAndGo takes each store away under load and gives it back. Nobody restarts anything and nothing may restart itself:
 // the services keep their processes, the pages keep coming, say what they lack, and are whole again soon after.
 func TestStoresComeAndGo(t *testing.T) {
-	away := func(take, give func(*Stack, testing.TB, ...string), store string) func(*Stack, *testing.T, *browsing) time.Time {
-		return func(s *Stack, t *testing.T, b *browsing) time.Time {
+	away := func(take, give func(*Stack, testing.TB, ...string), store string) func(*Stack, testing.TB, *browsing) time.Time {
+		return func(s *Stack, t testing.TB, b *browsing) time.Time {
 			take(s, t, store)
 			if store == "redis" { // of no order the truth is in Redis, so nobody needs it to buy
 				buy(t, newVisitor(t, s.URL("productpage")), 1203)
@@ -33,11 +40,7 @@ func TestStoresComeAndGo(t *testing.T) {
 	}
 	stop, kill, pause := (*Stack).Stop, (*Stack).Kill, (*Stack).Pause
 	start, unpause := (*Stack).Start, (*Stack).Unpause
-	for _, outage := range []struct {
-		name, store string
-		lacks       string // what pages lack meanwhile; "": inventory has two databases, and Redis is a short cut
-		happens     func(*Stack, *testing.T, *browsing) (back time.Time)
-	}{
+	for _, outage := range []storeOutage{
 		{"redis gone", "redis", "", away(stop, start, "redis")},
 		{"redis frozen", "redis", "", away(pause, unpause, "redis")},
 		{"redis flushed", "redis", "", flush},
@@ -50,35 +53,37 @@ func TestStoresComeAndGo(t *testing.T) {
 		{"postgres-inventory-replica restarted", "postgres-inventory-replica", "", away(stop, start, "postgres-inventory-replica")},
 		{"postgres-inventory-replica killed", "postgres-inventory-replica", "", away(kill, start, "postgres-inventory-replica")},
 	} {
-		t.Run(outage.name, func(t *testing.T) {
-			s := stack(t)
-			s.waitWhole(t)
-			born := s.births(t, services...)
-			b := browse(t, s.URL("productpage"), 20)
-			time.Sleep(time.Second)
-			gone := time.Now()
-			back := outage.happens(s, t, b)
-			s.waitAccepts(t, outage.store)
-			b.heals(t, time.Now(), storeHeals)
-
-			all := b.stop()
-			all.noneFails(t)
-			all.keepTheBudget(t)
-			if outage.lacks != "" && len(all.within(gone, back).where(func(v visit) bool { return v.lacks(outage.lacks) })) < 20 {
-				t.Errorf("hardly a page said that it lacked its %s: %s was not missed", outage.lacks, outage.store)
-			}
-			for service, now := range s.births(t, services...) {
-				if now != born[service] {
-					t.Errorf("%s is another process than before", service)
-				}
-			}
-			buy(t, newVisitor(t, s.URL("productpage")), 1203) // all of the shop is back, not only its window
-		})
+		t.Run(outage.name, func(t *testing.T) { fairly(t, outage.play) })
 	}
 }
 
+func (outage storeOutage) play(t testing.TB) {
+	s := stack(t)
+	s.waitWhole(t)
+	born := s.births(t, services...)
+	b := browse(t, s.URL("productpage"), 20)
+	time.Sleep(time.Second)
+	gone := time.Now()
+	back := outage.happens(s, t, b)
+	s.waitAccepts(t, outage.store)
+	b.heals(t, time.Now(), storeHeals)
+
+	all := b.stop()
+	all.noneFails(t)
+	all.keepTheBudget(t)
+	if outage.lacks != "" && len(all.within(gone, back).where(func(v visit) bool { return v.lacks(outage.lacks) })) < 20 {
+		t.Errorf("hardly a page said that it lacked its %s: %s was not missed", outage.lacks, outage.store)
+	}
+	for service, now := range s.births(t, services...) {
+		if now != born[service] {
+			inexcusable(t, "%s is another process than before", service)
+		}
+	}
+	buy(t, newVisitor(t, s.URL("productpage")), 1203) // all of the shop is back, not only its window
+}
+
 // flush empties Redis while inventory is frozen: one that runs would write its snapshot again within half a minute.
-func flush(s *Stack, t *testing.T, b *browsing) time.Time {
+func flush(s *Stack, t testing.TB, b *browsing) time.Time {
 	s.Pause(t, "inventory")
 	if err := s.Redis().FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -89,7 +94,7 @@ func flush(s *Stack, t *testing.T, b *browsing) time.Time {
 
 // noCounts looks at the shop while inventory is frozen and there is no snapshot of it: nobody knows a count. The pages say so, show
 // none rather than an invented one, and still sell; once inventory goes on they are whole, with or without Redis.
-func (s *Stack) noCounts(t *testing.T, b *browsing) {
+func (s *Stack) noCounts(t testing.TB, b *browsing) {
 	t.Helper()
 	frozen := time.Now()
 	time.Sleep(2 * time.Second) // 40 pages, of which the first have to wait for the time-outs

@@ -66,7 +66,7 @@ func plenty(sku int) int {
 }
 
 // orderAsFastAsPossible gives the time of each order from the request to the answer, without that of its quote.
-func (s *Stack) orderAsFastAsPossible(t *testing.T, sku func(buyer, n int) int) (took []time.Duration, elapsed time.Duration) {
+func (s *Stack) orderAsFastAsPossible(t testing.TB, sku func(buyer, n int) int) (took []time.Duration, elapsed time.Duration) {
 	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: buyers}}
 	defer client.CloseIdleConnections()

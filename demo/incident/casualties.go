@@ -77,10 +77,7 @@ func judgeCasualties(r record) []Verdict {
 		r.promise("no-errors", "No product page and no home page fails", "none: no 5xx, no silence", func(s *seen) Finding {
 			return none(s.where(func(one load.Sample) bool { return slices.Contains(shown, one.Kind) }).in(incident), failed)
 		}),
-		r.promise("budget", "Product pages keep their budget", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
-			pages := s.of(load.Product).in(incident)
-			return within(pages, pages.tardy() <= tardyShare, "%d of %d", pages.count(slower(pageLimit)), len(pages))
-		}),
+		r.budget("Product pages keep their budget", incident),
 	}
 	for _, c := range casualties() {
 		p := r.phase(c.container)

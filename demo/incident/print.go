@@ -81,7 +81,20 @@ func (r Report) Print(w io.Writer) {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", v.Result(), v.Promise, v.Bound, v.Protected, v.Naive)
 	}
 	tw.Flush()
-	fmt.Fprintf(w, "\nA p95 is bounded by max(2x, +25 ms) of its baseline in this run.\n%s\n", strings.TrimSpace(r.Sentence()+"\n"+r.Advice()))
+	fmt.Fprintln(w, "\nA p95 is bounded by max(2x, +25 ms) of its baseline in this run.")
+	for _, line := range []string{r.Machine.String(), r.Sentence(), r.Advice()} {
+		if line != "" {
+			fmt.Fprintln(w, line)
+		}
+	}
+}
+
+// String says what pauses have cost the measurement; nothing when there were none.
+func (m Machine) String() string {
+	if m.Pauses == 0 {
+		return ""
+	}
+	return fmt.Sprintf("This machine stood still %d times (at most for %.0f ms); %d answers of then are not judged by the clock.", m.Pauses, m.Longest, m.SetAside)
 }
 
 // Sentence is the whole incident in one.

@@ -28,7 +28,7 @@ func judgeOpening(r record) []Verdict {
 		incident.To = sick.To
 	}
 	tripped := r.openedAt(sick)
-	protected := r.protected.of(load.Product).in(base)
+	protected := r.protected.calm().of(load.Product).in(base)
 
 	verdicts := []Verdict{
 		r.promise("no-errors", "No page fails", "none: no 5xx, no silence", func(s *seen) Finding {
@@ -36,16 +36,17 @@ func judgeOpening(r record) []Verdict {
 		}),
 		r.promise("budget", "Product pages keep their budget", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
 			// Of the fault by itself as well, or a long recovery would hide a bad first second.
-			during, all := s.of(load.Product).in(sick), s.of(load.Product).in(incident)
+			pages := s.calm().of(load.Product)
+			during, all := pages.in(sick), pages.in(incident)
 			return within(during, during.tardy() <= tardyShare && all.tardy() <= tardyShare, "%d of %d, in the fault %d of %d",
 				all.count(slower(pageLimit)), len(all), during.count(slower(pageLimit)), len(during))
 		}),
 		r.promise("worst", "Not one product page is very late", "max ≤ "+ms(worstPage), func(s *seen) Finding {
-			pages := s.of(load.Product).in(incident)
+			pages := s.calm().of(load.Product).in(incident)
 			return within(pages, pages.quantile(1) <= worstPage, "max %s", ms(pages.quantile(1)))
 		}),
 		r.promise("usual-time", "Product pages are fast with the breaker open", protected.bound(), func(s *seen) Finding {
-			pages := s.of(load.Product)
+			pages := s.calm().of(load.Product)
 			return steady(pages.in(base), pages.sent(tripped, sick.To))
 		}),
 		r.promise("marked", "Product pages say what they lack", "all do", func(s *seen) Finding {
@@ -59,7 +60,7 @@ func judgeOpening(r record) []Verdict {
 		r.callTime("stock", "Stock comes in its usual time", "inventory", base, sick),
 		r.inside("opens", "The breaker opens", "within "+ms(openWithin), func(s *seen) Finding { return r.opens(s, sick) }),
 		r.inside("bulkhead", "Calls in flight fit the bulkhead", "≤ its limit", func(s *seen) Finding { return fits(s.during(optional, incident)) }),
-		r.inside("goroutines", "Goroutines stay flat", fmt.Sprintf("≤ the baseline's most + %d", spare), func(s *seen) Finding { return flat(s, base, incident) }),
+		r.inside("goroutines", "Goroutines stay flat", fmt.Sprintf("≤ the usual most + %d, peaks + %.0f", spare, r.inBudget()), func(s *seen) Finding { return r.flat(s, base, sick, incident) }),
 		r.inside("probes", "The open breaker probes no more than agreed", fmt.Sprintf("≤ %d per open period", probes), r.probing),
 		r.promise("heals", "Once mended, all product pages are full again", "within "+ms(r.openFor+probeTime), func(s *seen) Finding {
 			return r.orTooEarly(r.heals(s, after))
@@ -76,18 +77,26 @@ func judgeOpening(r record) []Verdict {
 			return collapsed(s.of(load.Product).in(sick))
 		}),
 		r.naively("takes-along", "It takes its home and order pages along", "p95 of both beyond bound", func(s *seen) Finding {
-			return takenAlong(s.samples, base, sick)
+			return takenAlong(s.calm(), base, sick)
 		}),
 	)
 }
 
+// budget is the one every story promises of its product pages.
+func (r record) budget(promise string, p phase) Verdict {
+	return r.promise("budget", promise, "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
+		pages := s.calm().of(load.Product).in(p)
+		return within(pages, pages.tardy() <= tardyShare, "%d of %d", pages.count(slower(pageLimit)), len(pages))
+	})
+}
+
 func (r record) unrelated(id, promise string, kind load.Kind, base, sick phase) Verdict {
-	before := r.protected.of(kind).in(base)
+	before := r.protected.calm().of(kind).in(base)
 	return r.promise(id, promise, before.bound()+", none fails", func(s *seen) Finding {
-		pages := s.of(kind)
-		f := steady(pages.in(base), pages.in(sick))
-		if n := pages.in(sick).count(failed); n > 0 {
-			return found(false, "%s, %d of %d failed", f.Measured, n, len(pages.in(sick)))
+		calm, all := s.calm().of(kind), s.of(kind).in(sick)
+		f := steady(calm.in(base), calm.in(sick))
+		if n := all.count(failed); n > 0 {
+			return found(false, "%s, %d of %d failed", f.Measured, n, len(all))
 		}
 		return f
 	})
@@ -127,12 +136,14 @@ func (s samples) tardy() float64 {
 
 func (s samples) failedShare() float64 { return float64(s.count(failed)) / float64(max(1, len(s))) }
 
-// healed finds the first full second after the mend: the product pages asked for in it are all whole.
+// healed finds the first full second after the mend: the product pages asked for in it are all whole, but for those that a pause
+// of the machine has cost a part.
 func (r record) healed(s *seen, after phase) (at time.Time, ok bool) {
 	pages := s.of(load.Product).sent(r.mended, after.To)
 	slices.SortFunc(pages, func(a, b load.Sample) int { return a.At.Compare(b.At) })
 	for _, page := range pages {
 		switch {
+		case degraded(page) && s.pauses.Disturbed(page.At, ended(page)):
 		case failed(page) || degraded(page):
 			at = time.Time{}
 		case at.IsZero():
@@ -165,11 +176,11 @@ func (r record) stays(s *seen, base, after phase) Finding {
 	if !ok {
 		return unknown("never full again")
 	}
-	pages := s.of(load.Product)
+	pages := s.calm().of(load.Product)
 	now := pages.sent(at, after.To)
 	if f := steady(pages.in(base), now); f.Result != Pass {
 		return f
 	}
-	bad := now.count(failed) + now.count(degraded)
-	return found(now.count(failed) == 0 && float64(bad) <= relapse*float64(len(now)), "p95 %s, %d of %d not full", ms(now.p95()), bad, len(now))
+	lost, lacking := s.of(load.Product).sent(at, after.To).count(failed), now.count(degraded)
+	return found(lost == 0 && float64(lacking) <= relapse*float64(len(now)), "p95 %s, %d of %d not full", ms(now.p95()), lost+lacking, len(now))
 }

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -45,7 +46,7 @@ func (r record) opens(s *seen, sick phase) Finding {
 }
 
 // fits looks at every reading: five a second, so a peak between two is not seen. The limit may adapt: calls that were let in under
-// the one before may still be there, so the larger of two neighbours is what they have to fit.
+// a larger one may still be there, but then no more of them than the reading before has seen, or than its limit admitted.
 func fits(readings []reading) Finding {
 	var most, limit, before int
 	ok := true
@@ -55,7 +56,7 @@ func fits(readings []reading) Finding {
 			most, limit = one.InFlight, allowed
 		}
 		ok = ok && one.InFlight <= allowed
-		before = one.Limit
+		before = max(one.Limit, one.InFlight)
 	}
 	if limit == 0 {
 		return unknown("no bulkhead seen")
@@ -63,26 +64,37 @@ func fits(readings []reading) Finding {
 	return found(ok, "at most %d of %d", most, limit)
 }
 
-// spare goroutines are what the first moments of a fault may add. A page in flight has about a dozen: two of its connection, one for each
-// part, two for each connection to a part. Until the breaker opens, a page waits 120 ms for recommendations, so that at 25 to 40 pages
-// a second three to five more are in flight than usual. A caller that waits for 4.8 s has hundreds more.
-const spare = 50
+// A page in flight has about a dozen goroutines: two of its connection, one for each part, two for each connection to a part.
+const (
+	perPage = 12
+	spare   = 50 // of four pages
+)
 
-func flat(s *seen, base, incident phase) Finding {
-	before, now := s.most(goroutines, base), s.most(goroutines, incident)
-	if before == 0 || now == 0 {
+// flat holds the goroutines of a fault against the usual most. Typically there may be a few pages more in flight. At a peak, in the
+// first second in which pages still wait for the part, there are as many as come within their budget (Little's law), and no more,
+// because then they are gone. A caller that waits for 4.8 s has ten times as many, and all the time.
+func (r record) flat(s *seen, base, sick, incident phase) Finding {
+	usual, during, all := s.values(goroutines, base), s.values(goroutines, sick), s.values(goroutines, incident)
+	if len(usual) == 0 || len(during) == 0 {
 		return unknown("not read")
 	}
-	return found(now <= before+spare, "at most %.0f, was %.0f", now, before)
+	before, typical, peak := usual[len(usual)-1], during[len(during)/2], all[len(all)-1]
+	ok := typical <= before+spare && peak <= before+r.inBudget()
+	return found(ok, "%.0f, at most %.0f; was at most %.0f", typical, peak, before)
 }
 
-func (s insight) most(metric string, p phase) (most float64) {
+// inBudget is how many goroutines the pages have that may be in flight at once when each takes its whole budget.
+func (r record) inBudget() float64 { return perPage * float64(r.rate) * pageLimit.Seconds() }
+
+// values gives a metric's values in a phase, in order of size.
+func (s insight) values(metric string, p phase) (list []float64) {
 	for _, one := range s.scrapes {
 		if !one.At.Before(p.From) && one.At.Before(p.To) {
-			most = max(most, one.sum(metric))
+			list = append(list, one.sum(metric))
 		}
 	}
-	return most
+	slices.Sort(list)
+	return list
 }
 
 // edges gives the first and the last scrape of a phase.

@@ -38,10 +38,7 @@ func (r record) throughout(base, incident phase) []Verdict {
 	}
 	return []Verdict{
 		r.promise("no-errors", "No page fails", "none: no 5xx, no silence", func(s *seen) Finding { return none(pages(s), failed) }),
-		r.promise("budget", "Product pages keep their budget", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
-			all := s.of(load.Product).in(incident)
-			return within(all, all.tardy() <= tardyShare, "%d of %d", all.count(slower(pageLimit)), len(all))
-		}),
+		r.budget("Product pages keep their budget", incident),
 		r.unrelated("home", "The home page notices nothing", load.Browse, base, incident),
 		r.unrelated("order", "A customer's order page notices nothing", load.Order, base, incident),
 		r.callTime("price", "Prices come in their usual time", "pricing", base, incident),

@@ -15,6 +15,7 @@ type record struct {
 	services       map[string]insight // of the other services, by name
 	customers      []presses
 	ledger         ledger
+	rate           int // visitors per second
 }
 
 // phase gives the named phase; one that was never reached is empty.
@@ -47,14 +48,14 @@ func (r record) place(p Place) insight {
 func (r *run) record(stopped bool) record {
 	rec := record{
 		began: r.began, phases: r.stage.phases, events: r.stage.events, broken: r.stage.broken, mended: r.stage.mended,
-		stopped: stopped || r.stage.err != nil, openFor: r.OpenFor, protected: r.witnesses[0].testimony(),
-		services: map[string]insight{}, customers: r.customers.presses(), ledger: r.ledger,
+		stopped: stopped || r.stage.err != nil, openFor: r.OpenFor, protected: r.witnesses[0].testimony(r.pauses),
+		services: map[string]insight{}, customers: r.customers.presses(), ledger: r.ledger, rate: r.Rate,
 	}
 	for service, inside := range r.inside {
 		rec.services[service] = inside.insight
 	}
 	if len(r.witnesses) > 1 {
-		rec.naive = r.witnesses[1].testimony()
+		rec.naive = r.witnesses[1].testimony(r.pauses)
 	}
 	return rec
 }

@@ -51,10 +51,7 @@ func judgeRedisLoss(r record) []Verdict {
 		r.promise("no-errors", "No page fails", "none: no 5xx, no silence", func(s *seen) Finding {
 			return none(s.where(func(one load.Sample) bool { return one.Kind != load.Place }).in(incident), failed)
 		}),
-		r.promise("budget", "Product pages keep their budget", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
-			pages := s.of(load.Product).in(incident)
-			return within(pages, pages.tardy() <= tardyShare, "%d of %d", pages.count(slower(pageLimit)), len(pages))
-		}),
+		r.budget("Product pages keep their budget", incident),
 		r.promise("marked", "Pages say that there is no count", "all do", func(s *seen) Finding {
 			pages := s.of(load.Product).in(sick).answered(sick.To)
 			return within(pages, pages.count(lacks("stock")) == len(pages), "%d of %d", pages.count(lacks("stock")), len(pages))

@@ -24,6 +24,14 @@ type Report struct {
 	Events   []Event   `json:"events"`
 	Watched  []Watched `json:"dependencies"`
 	Without  string    `json:"without,omitempty"`
+	Machine  Machine   `json:"machine"`
+}
+
+// Machine says how well it could be measured: load, shop and stores share a machine, which may share its processors in turn.
+type Machine struct {
+	Pauses   int     `json:"pauses"`
+	Longest  float64 `json:"longest_pause_ms"`
+	SetAside int     `json:"answers_set_aside"` // of the protected page, because a pause was in them: they are not judged by the clock
 }
 
 // Phase is a chapter of the story.
@@ -113,7 +121,8 @@ func newReport(in Incident, cfg Config, r record) Report {
 	rep := Report{
 		Incident: in.Name, Title: in.Title, Fault: in.Fault, Began: r.began, Rate: cfg.Rate, Stopped: r.stopped,
 		Verdicts: linked(in.judge(r)), Watched: watched(in, r), Without: cfg.Without,
-		Twins: []Seen{newSeen("protected", cfg.Protected, r, r.protected)},
+		Machine: Machine{len(r.protected.pauses), millis(r.protected.pauses.Longest()), len(r.protected.samples) - len(r.protected.calm())},
+		Twins:   []Seen{newSeen("protected", cfg.Protected, r, r.protected)},
 	}
 	if r.naive != nil {
 		rep.Twins = append(rep.Twins, newSeen("naive", *cfg.Naive, r, r.naive))

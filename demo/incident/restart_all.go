@@ -61,10 +61,7 @@ func judgeRestartAll(r record) []Verdict {
 				return slices.Contains([]load.Kind{load.Product, load.Browse}, one.Kind)
 			}).in(first), failed)
 		}),
-		r.promise("budget", "Product pages keep their budget meanwhile", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
-			pages := s.of(load.Product).in(first)
-			return within(pages, pages.tardy() <= tardyShare, "%d of %d", pages.count(slower(pageLimit)), len(pages))
-		}),
+		r.budget("Product pages keep their budget meanwhile", first),
 		r.told("whole", "After all of it was killed at once, all pages are full again", "within "+ms(time.Minute), r.fullAfter("started", all, time.Minute)),
 	}, r.books()...)
 }

@@ -44,10 +44,7 @@ func judgeRetryStorm(r record) []Verdict {
 	base, sick := r.phase(baseline), r.phase(fault)
 	return []Verdict{
 		r.promise("no-errors", "No page fails", "none: no 5xx, no silence", func(s *seen) Finding { return none(s.in(r.span(fault, recovery)), failed) }),
-		r.promise("budget", "Product pages keep their budget", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
-			pages := s.of(load.Product).in(sick)
-			return within(pages, pages.tardy() <= tardyShare, "%d of %d", pages.count(slower(pageLimit)), len(pages))
-		}),
+		r.budget("Product pages keep their budget", sick),
 		r.unrelated("home", "The home page notices nothing", load.Browse, base, sick),
 		r.callTime("stock", "Stock comes in its usual time", "inventory", base, sick),
 		r.inside("retries", "Retries stay within their budget", "≤ 10 % of calls, and 10 in 10 s", func(s *seen) Finding { return s.retriesWithin(sick) }),

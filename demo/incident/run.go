@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watertight.example/demo/faults"
+	"watertight.example/demo/pulse"
 )
 
 // newTransport is the real network, of which visitors of one second keep their connections. There is no proxy from the
@@ -28,7 +29,8 @@ type run struct {
 	customers customers
 	ledger    ledger
 	began     time.Time
-	speaking  sync.Mutex // phases and seconds are told by two goroutines
+	pauses    pulse.Pauses // of this machine, meanwhile
+	speaking  sync.Mutex   // phases and seconds are told by two goroutines
 }
 
 func newRun(in Incident, cfg Config) *run {
@@ -76,6 +78,7 @@ func (r *run) play(ctx context.Context) error {
 		r.say("the page's internal listener is not read: its breaker is not shown, and not every promise is judged. " + notReadAdvice)
 	}
 	r.began = time.Now()
+	heart := pulse.Start()
 	playing, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var others sync.WaitGroup
@@ -102,6 +105,7 @@ func (r *run) play(ctx context.Context) error {
 	err := r.stage.cleanUp(ctx)
 	stop(nil)
 	others.Wait()
+	r.pauses = heart.Stop()
 	if ctx.Err() == nil { // being stopped is no error; the report says it
 		err = errors.Join(r.stage.err, err)
 	}

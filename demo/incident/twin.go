@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"watertight.example/demo/load"
+	"watertight.example/demo/pulse"
 )
 
 // Twin says where one of the two product pages is.
@@ -143,11 +144,17 @@ type seen struct {
 	samples
 	insight
 	purchases load.Purchases
+	pauses    pulse.Pauses
+}
+
+// calm is what no pause of the machine disturbed. Only that is judged by the clock.
+func (s *seen) calm() samples {
+	return s.where(func(one load.Sample) bool { return !s.pauses.Disturbed(one.At, ended(one)) })
 }
 
 // testimony gives everything seen; no load and no watch may be running any more.
-func (w *witness) testimony() *seen {
-	s := &seen{samples: w.samples, purchases: w.purchases}
+func (w *witness) testimony(pauses pulse.Pauses) *seen {
+	s := &seen{samples: w.samples, purchases: w.purchases, pauses: pauses}
 	if w.internal != nil {
 		s.insight = w.internal.insight
 	}
