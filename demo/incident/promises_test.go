@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"watertight.example/demo/load"
+	"watertight.example/demo/pulse"
 )
 
 func judged(r record, result Result) (list []string) {
@@ -59,6 +60,7 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 			}
 		}
 	}
+	const count = `go_goroutines{service="productpage"}`
 	const attempts, half = `dependency_attempt_duration_seconds_count{dependency="recommendations"}`,
 		`circuit_breaker_state_changes_total{dependency="recommendations",to_state="half_open"}`
 	for _, c := range []struct {
@@ -84,6 +86,16 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 		{"one full page by a probe at the mend", func(r *record) {
 			r.protected.change(load.Product, 39.97, 40, func(_ int, one *load.Sample) { one.Class, one.Parts = load.Full, nil })
 		}, nil},
+		{"slow, late and lacking while the machine stood still", func(r *record) {
+			r.protected.pauses = pulse.Pauses{{From: second(20), To: second(22)}, {From: second(50), To: second(51)}}
+			r.protected.change(load.Product, 20, 22, slow(1100*time.Millisecond))
+			r.protected.change(load.Browse, 20, 22, slow(1100*time.Millisecond))
+			r.protected.change(load.Product, 50, 51, func(_ int, one *load.Sample) { one.Class = load.Degraded })
+		}, nil},
+		{"failed while the machine stood still", func(r *record) {
+			r.protected.pauses = pulse.Pauses{{From: second(50), To: second(51)}}
+			r.protected.change(load.Product, 50, 51, first(1, fail))
+		}, []string{"no-errors", "stays"}},
 		{"a slow home page", func(r *record) { r.protected.change(load.Browse, 10, 40, slow(61*time.Millisecond)) }, []string{"home"}},
 		{"a slow order page", func(r *record) { r.protected.change(load.Order, 10, 40, slow(61*time.Millisecond)) }, []string{"order"}},
 		{"an order page fails", func(r *record) { r.protected.change(load.Order, 10, 11, first(1, fail)) }, []string{"no-errors", "order"}},
@@ -97,6 +109,11 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 				r.protected.readings[optional][80+i].Limit = 25
 			}
 		}, nil},
+		{"those let in under the old limit leave one by one", func(r *record) {
+			for i := range r.protected.readings[optional][80:] {
+				r.protected.readings[optional][80+i].Limit, r.protected.readings[optional][80+i].InFlight = 25, max(50-i, 2)
+			}
+		}, nil},
 		{"fuller than the limit after it fell", func(r *record) {
 			r.protected.readings[optional][81].InFlight = 26
 			for i := range r.protected.readings[optional][80:] {
@@ -105,8 +122,10 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 		}, []string{"bulkhead"}},
 		{"overfull", func(r *record) { r.protected.readings[optional][80].InFlight = 51 }, []string{"bulkhead"}},
 		{"goroutines pile up", func(r *record) {
-			r.protected.series(`go_goroutines{service="productpage"}`, 30, func(float64) float64 { return 141 })
+			r.protected.series(count, 24, func(float64) float64 { return 141 })
 		}, []string{"goroutines"}},
+		{"as many goroutines for a moment as pages may be in flight", func(r *record) { r.protected.scrapes[11].series[count] = 90 + 12*25*0.55 }, nil},
+		{"more goroutines for a moment", func(r *record) { r.protected.scrapes[11].series[count] = 90 + 12*25*0.55 + 1 }, []string{"goroutines"}},
 		{"a stray probe", func(r *record) {
 			r.protected.series(attempts, 20, func(n float64) float64 { return n + 2 })
 			r.protected.series(half, 20, func(n float64) float64 { return n + 1 })

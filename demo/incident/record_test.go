@@ -25,7 +25,7 @@ func kept() record {
 	r := record{
 		began:  start,
 		phases: []phase{calmly(baseline, 0, 10), sick(fault, 10, 40), calmly(recovery, 40, 85)},
-		broken: second(10.01), mended: second(40.02), openFor: 30 * time.Second,
+		broken: second(10.01), mended: second(40.02), openFor: 30 * time.Second, rate: 25,
 		protected: newSeenOf(), naive: newSeenOf(),
 	}
 	for i := range 85 * 25 {
