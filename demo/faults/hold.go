@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"watertight.example/demo/internal/hold"
 )
 
 // Hold keeps faults until their time is over or ctx ends, and then ends them, also when ctx has ended: Ctrl-C always
@@ -16,26 +18,12 @@ func (c *Client) Hold(ctx context.Context, set []Active) (early bool, err error)
 			last = a.Until
 		}
 	}
-	over := time.After(time.Until(last))
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-		case <-over:
-		case <-tick.C:
-			if c.anyLeft(ctx, set) {
-				continue
-			}
-			early = time.Now().Before(last)
-		}
-		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
-		for _, a := range set {
-			err = errors.Join(err, c.End(cleanup, a))
-		}
-		return early, err
-	}
+	return hold.Broken{
+		Until:   last,
+		InForce: func(ctx context.Context) bool { return c.anyLeft(ctx, set) },
+		End:     func(ctx context.Context) error { return c.endAll(ctx, set) },
+		EndTime: 10 * time.Second,
+	}.Hold(ctx)
 }
 
 // anyLeft is true when in doubt: an unreachable Toxiproxy says nothing about its faults.
@@ -44,25 +32,21 @@ func (c *Client) anyLeft(ctx context.Context, set []Active) bool {
 	return err != nil || slices.ContainsFunc(set, func(a Active) bool { return slices.Contains(now, a) })
 }
 
+func (c *Client) endAll(ctx context.Context, set []Active) (err error) {
+	for _, a := range set {
+		err = errors.Join(err, c.End(ctx, a))
+	}
+	return err
+}
+
 // Janitor sweeps every second until ctx ends. ended hears each fault that it ended; failed hears when Toxiproxy cannot
 // be swept, once until it works again.
 func (c *Client) Janitor(ctx context.Context, ended func(Active), failed func(error)) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	sick := false
-	for {
+	hold.Janitor(ctx, func(ctx context.Context) error {
 		list, err := c.Sweep(ctx, time.Now())
 		for _, a := range list {
 			ended(a)
 		}
-		if err != nil && !sick && ctx.Err() == nil {
-			failed(err)
-		}
-		sick = err != nil
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+		return err
+	}, failed)
 }

@@ -3,6 +3,8 @@ package planflip
 import (
 	"context"
 	"time"
+
+	"watertight.example/demo/internal/hold"
 )
 
 const (
@@ -13,24 +15,12 @@ const (
 // Hold keeps a flip until its time is over or ctx ends, and then mends it, also when ctx has ended: Ctrl-C always mends. It
 // returns early when somebody else has ended it, or given it another end; early tells that.
 func Hold(ctx context.Context, db DB, flip Status) (early bool, err error) {
-	over := time.After(time.Until(flip.Until))
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-		case <-over:
-		case <-tick.C:
-			if inForce(ctx, db, flip) {
-				continue
-			}
-			return time.Now().Before(flip.Until), nil
-		}
-		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), mendTime)
-		defer cancel()
-		_, err = mend(cleanup, db, `until = $1`, flip.Until)
-		return false, err
-	}
+	return hold.Broken{
+		Until:   flip.Until,
+		InForce: func(ctx context.Context) bool { return inForce(ctx, db, flip) },
+		End:     func(ctx context.Context) error { _, err := mend(ctx, db, `until = $1`, flip.Until); return err },
+		EndTime: mendTime,
+	}.Hold(ctx)
 }
 
 // inForce is true when in doubt: a database that does not answer says nothing about its flips.
@@ -45,22 +35,11 @@ func inForce(ctx context.Context, db DB, flip Status) bool {
 // Janitor sweeps every second until ctx ends. ended hears of each flip that it ended; failed hears when the database cannot be
 // swept, once until it works again.
 func Janitor(ctx context.Context, db DB, ended func(), failed func(error)) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	sick := false
-	for {
+	hold.Janitor(ctx, func(ctx context.Context) error {
 		swept, err := Sweep(ctx, db)
 		if swept {
 			ended()
 		}
-		if err != nil && !sick && ctx.Err() == nil {
-			failed(err)
-		}
-		sick = err != nil
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+		return err
+	}, failed)
 }
