@@ -23,13 +23,14 @@ type visit struct {
 	status   int           // 0: no answer
 	degraded string
 	err      error
-	excused  bool // the machine stood still meanwhile: no judge of time or of what a page lacks may look at it
+	paused   time.Duration // of took, while the machine stood still
 }
 
 func (v visit) failed() bool                { return v.err != nil || v.status != http.StatusOK }
 func (v visit) whole() bool                 { return !v.failed() && v.degraded == "" }
 func (v visit) lacks(part string) bool      { return strings.Contains(v.degraded, part) }
-func (v visit) slower(d time.Duration) bool { return v.took > d }
+func (v visit) excused() bool               { return v.paused > 0 } // of what it lacks
+func (v visit) slower(d time.Duration) bool { return v.took-v.paused > d }
 
 func (v visit) String() string {
 	return fmt.Sprintf("%s: %d in %s, degraded %q, %v", v.at.Format("15:04:05.000"), v.status, v.took.Round(time.Millisecond), v.degraded, v.err)
@@ -85,7 +86,7 @@ func (b *browsing) soFar() visits {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := slices.Clone(b.visits)
-	all = all.excusedBy(b.heart.SoFar())
+	all = all.without(b.heart.SoFar())
 	slices.SortFunc(all, func(a, b visit) int { return a.at.Compare(b.at) })
 	return all
 }

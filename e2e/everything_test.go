@@ -48,7 +48,7 @@ func everythingIs(t testing.TB, fault faults.Fault, edges []string) {
 	// probe are: one per breaker and open period, which at 20 pages a second is more than one in twenty, so they are
 	// counted instead of looking at the p95.
 	usual := all.within(began, breaking).bound()
-	slow := all.within(broken.Add(openWithin), mending).calm().where(func(v visit) bool { return v.slower(usual) })
+	slow := all.within(broken.Add(openWithin), mending).where(func(v visit) bool { return v.slower(usual) })
 	if probes := 3 * (1 + int(mending.Sub(broken.Add(openWithin)).Seconds()/(0.8*openFor.Seconds()))); len(slow) > probes {
 		t.Errorf("%d pages took longer than %s, and at most %d of them probed: %v", len(slow), usual, probes, slow)
 	}

@@ -35,17 +35,14 @@ func (all visits) where(keep func(visit) bool) (kept visits) {
 	return kept
 }
 
-// excusedBy marks those that a pause of the machine has disturbed.
-func (all visits) excusedBy(pauses pulse.Pauses) visits {
-	marked := slices.Clone(all)
+// without notes what the machine's pauses took of each.
+func (all visits) without(pauses pulse.Pauses) visits {
+	noted := slices.Clone(all)
 	for i, v := range all {
-		marked[i].excused = pauses.Disturbed(v.at, v.at.Add(v.took))
+		noted[i].paused = pauses.In(v.at, v.at.Add(v.took))
 	}
-	return marked
+	return noted
 }
-
-// calm gives those that no pause of the machine has disturbed.
-func (all visits) calm() visits { return all.where(func(v visit) bool { return !v.excused }) }
 
 // within gives those that were asked for and answered between the two moments.
 func (all visits) within(from, to time.Time) visits {
@@ -58,7 +55,7 @@ func (all visits) p95() time.Duration {
 	}
 	took := make([]time.Duration, len(all))
 	for i, v := range all {
-		took[i] = v.took
+		took[i] = v.took - v.paused
 	}
 	slices.Sort(took)
 	return took[(len(took)*95+99)/100-1] // nearest rank
@@ -79,7 +76,6 @@ func (all visits) noneFails(t testing.TB) {
 // keepTheBudget is about the whole time of a fault, its first second included, in which no breaker has opened yet.
 func (all visits) keepTheBudget(t testing.TB) {
 	t.Helper()
-	all = all.calm()
 	late := all.where(func(v visit) bool { return v.slower(pageLimit) })
 	for _, v := range late[:min(len(late), 5)] {
 		t.Log(v)
@@ -95,14 +91,13 @@ func (all visits) keepTheBudget(t testing.TB) {
 // bound is what other pages of the same run may take, so that a slow machine slows both: twice as long, or 25 ms more where twice is
 // next to nothing.
 func (all visits) bound() time.Duration {
-	usual := all.calm().p95()
+	usual := all.p95()
 	return max(2*usual, usual+25*time.Millisecond)
 }
 
 // areAsFastAs compares the p95 with the usual one.
 func (all visits) areAsFastAs(t testing.TB, usual visits) {
 	t.Helper()
-	all, usual = all.calm(), usual.calm()
 	if len(all) < 20 || len(usual) < 20 { // the p95 of fewer is the slowest one, which proves nothing
 		t.Errorf("only %d and %d pages to compare", len(all), len(usual))
 		return
@@ -128,7 +123,7 @@ func (all visits) allLack(t testing.TB, part string) {
 func (all visits) wholeSince(since time.Time) (at time.Time, ok bool) {
 	for _, v := range all {
 		switch {
-		case v.at.Before(since), v.excused && !v.failed() && !v.whole():
+		case v.at.Before(since), v.excused() && !v.failed() && !v.whole():
 		case !v.whole():
 			at = time.Time{}
 		case at.IsZero():

@@ -71,7 +71,7 @@ func (part neededPart) fails(t testing.TB, breakIt, mend func(*Stack, testing.TB
 	all.keepTheBudget(t)
 	if sick := all.within(broken, mending); part.lacks != "" {
 		sick.allLack(t, part.lacks)
-	} else if lacking := sick.calm().where(func(v visit) bool { return !v.whole() }); len(lacking)*100 > len(sick) {
+	} else if lacking := sick.where(func(v visit) bool { return !v.whole() && !v.excused() }); len(lacking)*100 > len(sick) {
 		t.Errorf("%d of %d pages lack something, and need no %s: %v", len(lacking), len(sick), part.service, lacking)
 	}
 	early.getsOneOrder(t)
@@ -125,7 +125,7 @@ func orderPagesAreFast(t testing.TB) {
 
 	during.noneFails(t)
 	pauses := b.heart.SoFar()
-	during.excusedBy(pauses).areAsFastAs(t, append(before, after...).excusedBy(pauses))
+	during.without(pauses).areAsFastAs(t, append(before, after...).without(pauses))
 	if n := len(during.where(func(v visit) bool { return v.status == http.StatusOK })); n < 100 {
 		t.Errorf("only %d of %d order pages", n, len(during))
 	}

@@ -94,7 +94,7 @@ func (m Machine) String() string {
 	if m.Pauses == 0 {
 		return ""
 	}
-	return fmt.Sprintf("This machine stood still %d times (at most for %.0f ms); %d answers of then are not judged by the clock.", m.Pauses, m.Longest, m.SetAside)
+	return fmt.Sprintf("This machine stood still %d times (at most for %.0f ms); that is subtracted from the %d answers of then.", m.Pauses, m.Longest, m.Answers)
 }
 
 // Sentence is the whole incident in one.

@@ -28,7 +28,7 @@ func judgeOpening(r record) []Verdict {
 		incident.To = sick.To
 	}
 	tripped := r.openedAt(sick)
-	protected := r.protected.calm().of(load.Product).in(base)
+	protected := r.protected.fair().of(load.Product).in(base)
 
 	verdicts := []Verdict{
 		r.promise("no-errors", "No page fails", "none: no 5xx, no silence", func(s *seen) Finding {
@@ -36,17 +36,17 @@ func judgeOpening(r record) []Verdict {
 		}),
 		r.promise("budget", "Product pages keep their budget", "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
 			// Of the fault by itself as well, or a long recovery would hide a bad first second.
-			pages := s.calm().of(load.Product)
+			pages := s.fair().of(load.Product)
 			during, all := pages.in(sick), pages.in(incident)
 			return within(during, during.tardy() <= tardyShare && all.tardy() <= tardyShare, "%d of %d, in the fault %d of %d",
 				all.count(slower(pageLimit)), len(all), during.count(slower(pageLimit)), len(during))
 		}),
 		r.promise("worst", "Not one product page is very late", "max ≤ "+ms(worstPage), func(s *seen) Finding {
-			pages := s.calm().of(load.Product).in(incident)
+			pages := s.fair().of(load.Product).in(incident)
 			return within(pages, pages.quantile(1) <= worstPage, "max %s", ms(pages.quantile(1)))
 		}),
 		r.promise("usual-time", "Product pages are fast with the breaker open", protected.bound(), func(s *seen) Finding {
-			pages := s.calm().of(load.Product)
+			pages := s.fair().of(load.Product)
 			return steady(pages.in(base), pages.sent(tripped, sick.To))
 		}),
 		r.promise("marked", "Product pages say what they lack", "all do", func(s *seen) Finding {
@@ -77,7 +77,7 @@ func judgeOpening(r record) []Verdict {
 			return collapsed(s.of(load.Product).in(sick))
 		}),
 		r.naively("takes-along", "It takes its home and order pages along", "p95 of both beyond bound", func(s *seen) Finding {
-			return takenAlong(s.calm(), base, sick)
+			return takenAlong(s.fair(), base, sick)
 		}),
 	)
 }
@@ -85,16 +85,16 @@ func judgeOpening(r record) []Verdict {
 // budget is the one every story promises of its product pages.
 func (r record) budget(promise string, p phase) Verdict {
 	return r.promise("budget", promise, "≤ 0.5 % above "+ms(pageLimit), func(s *seen) Finding {
-		pages := s.calm().of(load.Product).in(p)
+		pages := s.fair().of(load.Product).in(p)
 		return within(pages, pages.tardy() <= tardyShare, "%d of %d", pages.count(slower(pageLimit)), len(pages))
 	})
 }
 
 func (r record) unrelated(id, promise string, kind load.Kind, base, sick phase) Verdict {
-	before := r.protected.calm().of(kind).in(base)
+	before := r.protected.fair().of(kind).in(base)
 	return r.promise(id, promise, before.bound()+", none fails", func(s *seen) Finding {
-		calm, all := s.calm().of(kind), s.of(kind).in(sick)
-		f := steady(calm.in(base), calm.in(sick))
+		pages, all := s.fair().of(kind), s.of(kind).in(sick)
+		f := steady(pages.in(base), pages.in(sick))
 		if n := all.count(failed); n > 0 {
 			return found(false, "%s, %d of %d failed", f.Measured, n, len(all))
 		}
@@ -143,7 +143,7 @@ func (r record) healed(s *seen, after phase) (at time.Time, ok bool) {
 	slices.SortFunc(pages, func(a, b load.Sample) int { return a.At.Compare(b.At) })
 	for _, page := range pages {
 		switch {
-		case degraded(page) && s.pauses.Disturbed(page.At, ended(page)):
+		case degraded(page) && s.disturbed(page):
 		case failed(page) || degraded(page):
 			at = time.Time{}
 		case at.IsZero():
@@ -176,11 +176,13 @@ func (r record) stays(s *seen, base, after phase) Finding {
 	if !ok {
 		return unknown("never full again")
 	}
-	pages := s.calm().of(load.Product)
+	pages := s.fair().of(load.Product)
 	now := pages.sent(at, after.To)
 	if f := steady(pages.in(base), now); f.Result != Pass {
 		return f
 	}
-	lost, lacking := s.of(load.Product).sent(at, after.To).count(failed), now.count(degraded)
-	return found(lost == 0 && float64(lacking) <= relapse*float64(len(now)), "p95 %s, %d of %d not full", ms(now.p95()), lost+lacking, len(now))
+	asked := s.of(load.Product).sent(at, after.To)
+	lost := asked.count(failed)
+	lacking := asked.count(func(one load.Sample) bool { return degraded(one) && !s.disturbed(one) })
+	return found(lost == 0 && float64(lacking) <= relapse*float64(len(asked)), "p95 %s, %d of %d not full", ms(now.p95()), lost+lacking, len(asked))
 }

@@ -86,6 +86,10 @@ func TestEachPromiseCanBeBroken(t *testing.T) {
 		{"one full page by a probe at the mend", func(r *record) {
 			r.protected.change(load.Product, 39.97, 40, func(_ int, one *load.Sample) { one.Class, one.Parts = load.Full, nil })
 		}, nil},
+		{"late at a time of pauses, but by more than they took", func(r *record) {
+			r.protected.pauses = pulse.Pauses{{From: second(20.1), To: second(20.2)}}
+			r.protected.change(load.Product, 20, 20.2, first(1, slow(1300*time.Millisecond)))
+		}, []string{"worst"}},
 		{"slow, late and lacking while the machine stood still", func(r *record) {
 			r.protected.pauses = pulse.Pauses{{From: second(20), To: second(22)}, {From: second(50), To: second(51)}}
 			r.protected.change(load.Product, 20, 22, slow(1100*time.Millisecond))

@@ -29,9 +29,9 @@ type Report struct {
 
 // Machine says how well it could be measured: load, shop and stores share a machine, which may share its processors in turn.
 type Machine struct {
-	Pauses   int     `json:"pauses"`
-	Longest  float64 `json:"longest_pause_ms"`
-	SetAside int     `json:"answers_set_aside"` // of the protected page, because a pause was in them: they are not judged by the clock
+	Pauses  int     `json:"pauses"`
+	Longest float64 `json:"longest_pause_ms"`
+	Answers int     `json:"answers_disturbed"` // of the protected page; what the pauses took is subtracted before they are judged
 }
 
 // Phase is a chapter of the story.
@@ -121,7 +121,7 @@ func newReport(in Incident, cfg Config, r record) Report {
 	rep := Report{
 		Incident: in.Name, Title: in.Title, Fault: in.Fault, Began: r.began, Rate: cfg.Rate, Stopped: r.stopped,
 		Verdicts: linked(in.judge(r)), Watched: watched(in, r), Without: cfg.Without,
-		Machine: Machine{len(r.protected.pauses), millis(r.protected.pauses.Longest()), len(r.protected.samples) - len(r.protected.calm())},
+		Machine: Machine{len(r.protected.pauses), millis(r.protected.pauses.Longest()), r.protected.count(r.protected.disturbed)},
 		Twins:   []Seen{newSeen("protected", cfg.Protected, r, r.protected)},
 	}
 	if r.naive != nil {

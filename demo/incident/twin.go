@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -147,10 +148,17 @@ type seen struct {
 	pauses    pulse.Pauses
 }
 
-// calm is what no pause of the machine disturbed. Only that is judged by the clock.
-func (s *seen) calm() samples {
-	return s.where(func(one load.Sample) bool { return !s.pauses.Disturbed(one.At, ended(one)) })
+// fair are the samples without the time that the machine stood still. Latencies are judged by them, nothing else is.
+func (s *seen) fair() samples {
+	list := slices.Clone(s.samples)
+	for i, one := range list {
+		list[i].Latency -= s.pauses.In(one.At, ended(one))
+	}
+	return list
 }
+
+// disturbed says whether a pause of the machine may have cost the page a part.
+func (s *seen) disturbed(one load.Sample) bool { return s.pauses.In(one.At, ended(one)) > 0 }
 
 // testimony gives everything seen; no load and no watch may be running any more.
 func (w *witness) testimony(pauses pulse.Pauses) *seen {

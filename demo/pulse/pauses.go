@@ -16,15 +16,34 @@ type Pauses []Pause
 // echo is how long the queue that a pause has left behind is felt: as long as it was itself, and not less than 50 ms.
 const echo = 50 * time.Millisecond
 
-// Disturbed says whether something that lasted from one moment to the other met a pause, or the queue behind it.
-func (p Pauses) Disturbed(from, to time.Time) bool {
+// In is how much of the time from one moment to the other was a pause, or the queue behind it. Whoever judges that time subtracts it,
+// instead of setting aside what was disturbed: the slower an answer, the more surely a pause is in it, and only the quick ones would be left.
+func (p Pauses) In(from, to time.Time) (d time.Duration) {
 	for _, one := range p {
-		length := one.To.Sub(one.From)
-		if from.Before(one.To.Add(max(length, echo))) && !to.Before(one.From) {
-			return true
+		begin, end := one.From, one.To.Add(max(one.To.Sub(one.From), echo))
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		if end.After(begin) {
+			d += end.Sub(begin)
+			from = end // the next may begin in this one's echo
 		}
 	}
-	return false
+	return d
+}
+
+// with adds a pause that ended last; one that another heart or counter has seen already is no second one.
+func (p Pauses) with(next Pause) Pauses {
+	for len(p) > 0 && !p[len(p)-1].To.Before(next.From) {
+		if last := p[len(p)-1]; last.From.Before(next.From) {
+			next.From = last.From
+		}
+		p = p[:len(p)-1]
+	}
+	return append(p, next)
 }
 
 // Longest is the longest pause.
@@ -33,16 +52,6 @@ func (p Pauses) Longest() (d time.Duration) {
 		d = max(d, one.To.Sub(one.From))
 	}
 	return d
-}
-
-// Within gives the pauses that touch the time from one moment to the other.
-func (p Pauses) Within(from, to time.Time) (list Pauses) {
-	for _, one := range p {
-		if one.From.Before(to) && one.To.After(from) {
-			list = append(list, one)
-		}
-	}
-	return list
 }
 
 // String says how often and for how long at most.

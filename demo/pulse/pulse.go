@@ -6,6 +6,7 @@ package pulse
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -54,11 +55,11 @@ func (w *Watch) Stop() Pauses {
 	return w.SoFar()
 }
 
-// SoFar gives the pauses until now, in order of their ends.
+// SoFar gives the pauses until now, in their order.
 func (w *Watch) SoFar() Pauses {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pauses[:len(w.pauses):len(w.pauses)]
+	return slices.Clone(w.pauses)
 }
 
 func (w *Watch) watch() {
@@ -91,7 +92,7 @@ func (w *Watch) add(p Pause) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pauses = append(w.pauses, p)
+	w.pauses = w.pauses.with(p)
 }
 
 // stolen gives what was withheld so far of each processor; nothing where that is not known.

@@ -65,25 +65,19 @@ func TestWithoutProcTheHeartIsWatchedAlone(t *testing.T) {
 	}
 }
 
-func TestDisturbedIsWhatMetAPauseOrItsEcho(t *testing.T) {
+func TestPausesAndTheirEchoAreCountedOnce(t *testing.T) {
 	origin := time.Now()
 	at := func(ms int) time.Time { return origin.Add(time.Duration(ms) * time.Millisecond) }
-	pauses := Pauses{{at(1000), at(1030)}, {at(2000), at(2200)}}
-	for _, c := range []struct {
-		from, to int
-		want     bool
-	}{
-		{0, 999, false}, {990, 1000, true}, {1010, 1020, true}, {1079, 1090, true}, {1080, 1090, false},
-		{1900, 3000, true}, {2399, 2400, true}, {2400, 2500, false},
+	pauses := Pauses{}.with(Pause{at(1000), at(1030)}).with(Pause{at(1060), at(1090)}).with(Pause{at(2050), at(2100)}).with(Pause{at(2000), at(2200)})
+	if len(pauses) != 3 || pauses.Longest() != 200*time.Millisecond || pauses.String() != "the machine stood still 3 times, at most for 200 ms" {
+		t.Fatalf("%v", pauses)
+	}
+	for _, c := range []struct{ from, to, want int }{
+		{0, 1000, 0}, {990, 1010, 10}, {1010, 1020, 10}, {1035, 1045, 10}, {0, 1500, 140}, {1100, 1200, 40}, {1140, 1200, 0},
+		{1900, 3000, 400}, {2399, 2500, 1}, {2400, 2500, 0}, {0, 9000, 540},
 	} {
-		if got := pauses.Disturbed(at(c.from), at(c.to)); got != c.want {
-			t.Errorf("%d to %d ms: %t", c.from, c.to, got)
+		if got := pauses.In(at(c.from), at(c.to)); got != time.Duration(c.want)*time.Millisecond {
+			t.Errorf("%d to %d ms: %s, want %d ms", c.from, c.to, got, c.want)
 		}
-	}
-	if n := len(pauses.Within(at(1030), at(2001))); n != 1 {
-		t.Errorf("%d pauses within", n)
-	}
-	if s := pauses.String(); s != "the machine stood still 2 times, at most for 200 ms" {
-		t.Error(s)
 	}
 }
