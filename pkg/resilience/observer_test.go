@@ -214,10 +214,11 @@ func TestLoserOfARaceIsTold(t *testing.T) {
 		first, second body
 		lost          []bool // of the first and of the second
 	}{
-		"the second answers": {stay, never, after(5*time.Millisecond, nil), []bool{true, false}},
-		"the first answers":  {stay, after(20*time.Millisecond, nil), never, []bool{false, true}},
-		"the caller leaves":  {leave, never, never, []bool{false, false}},
-		"both fail":          {stay, after(20*time.Millisecond, errDown), after(50*time.Millisecond, errDown), []bool{false, false}},
+		"the second answers":                {stay, never, after(5*time.Millisecond, nil), []bool{true, false}},
+		"the first answers":                 {stay, after(20*time.Millisecond, nil), never, []bool{false, true}},
+		"the caller leaves":                 {leave, never, never, []bool{false, false}},
+		"one fails, then the caller leaves": {leave, after(20*time.Millisecond, errDown), never, []bool{false, false}},
+		"both fail":                         {stay, after(20*time.Millisecond, errDown), after(50*time.Millisecond, errDown), []bool{false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

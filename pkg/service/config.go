@@ -18,7 +18,8 @@ type Base struct {
 	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"2s" help:"Time to keep serving after SIGTERM, until load balancers have noticed."`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"6s" help:"Time for requests in flight after the drain delay; both together must stay below what the platform grants."`
 	Without         Pattern       `env:"RESILIENCE_WITHOUT" unit:"pattern" help:"For demonstrations: one pattern to go without, deadline, bulkhead, limiter, breaker, retry-budget, hedge, fallback or idempotency."`
-	LogLevel        slog.Level    `env:"LOG_LEVEL" envDefault:"INFO" unit:"level" help:"DEBUG, INFO, WARN or ERROR."`
+	Traces          TraceConfig
+	LogLevel        slog.Level `env:"LOG_LEVEL" envDefault:"INFO" unit:"level" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
 // Common returns the shared knobs.
@@ -36,6 +37,7 @@ func (b *Base) validate() error {
 	return errors.Join(
 		checkAddr("PUBLIC_ADDR", b.PublicAddr),
 		checkAddr("INTERNAL_ADDR", b.InternalAddr),
+		b.Traces.validate(),
 		Check(b.RequestTimeout >= minRequestTimeout, "REQUEST_TIMEOUT: %v is below the useful minimum of %v", b.RequestTimeout, minRequestTimeout),
 		Check(b.RequestTimeout <= readTimeout, "REQUEST_TIMEOUT: %v is above the %v a client has to send its request", b.RequestTimeout, readTimeout),
 		Check(b.MaxBodyBytes > 0, "MAX_BODY_BYTES: must be positive, is %d", b.MaxBodyBytes),

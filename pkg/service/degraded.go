@@ -28,5 +28,6 @@ func (s *Service) CanDegrade(route string, reasons ...string) {
 func (s *Service) Degraded(r *http.Request, reason string, parts ...string) {
 	s.degraded.WithLabelValues(routeOf(r), reason).Inc()
 	scopeOf(r.Context()).degraded = true
+	s.traces.degraded(r.Context(), reason, parts)
 	s.Log.InfoContext(r.Context(), "degraded answer", "route", routeOf(r), "reason", reason, "parts", parts)
 }

@@ -17,7 +17,7 @@ func (s *Service) Dependency(name string, cfg resilience.Config) (*resilience.De
 	}
 	cfg = s.base.Without.leaveOut(cfg)
 	kept := &dependency{cfg: cfg}
-	d, err := resilience.New(name, cfg, &dependencyObserver{kept: kept, series: s.calls.prepare(name, kept), log: s.Log})
+	d, err := resilience.New(name, cfg, &dependencyObserver{kept: kept, series: s.calls.prepare(name, kept), traces: s.traces, log: s.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -39,18 +39,30 @@ func (s *Service) checkBudgets() error {
 	return resilience.CheckBudget("the longest request", s.longestRequest(), all...)
 }
 
-// dependencyObserver turns the events of one dependency into metrics, and a breaker's transitions into one log line each.
+// dependencyObserver turns the events of one dependency into metrics and spans, and a breaker's transitions into one log line each.
 type dependencyObserver struct {
-	resilience.NopObserver
 	kept   *dependency
 	series *dependencySeries
+	traces *traces
 	log    *slog.Logger
 }
 
-func (o *dependencyObserver) OnCall(_ context.Context, e resilience.CallEvent) { o.series.call(e) }
+func (o *dependencyObserver) OnCallStart(ctx context.Context, dependency string) context.Context {
+	return o.traces.call(ctx, dependency)
+}
 
-func (o *dependencyObserver) OnAttemptDone(_ context.Context, e resilience.AttemptEvent) {
+func (o *dependencyObserver) OnCall(ctx context.Context, e resilience.CallEvent) {
+	o.series.call(e)
+	o.traces.called(ctx, e)
+}
+
+func (o *dependencyObserver) OnAttempt(ctx context.Context, dependency string, number int) context.Context {
+	return o.traces.attempt(ctx, dependency, number)
+}
+
+func (o *dependencyObserver) OnAttemptDone(ctx context.Context, e resilience.AttemptEvent) {
 	o.series.attempted(e)
+	o.traces.attempted(ctx, e)
 }
 
 func (o *dependencyObserver) OnTransition(e resilience.TransitionEvent) {

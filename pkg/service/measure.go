@@ -79,6 +79,7 @@ func (s *Service) measure(next http.Handler) http.Handler {
 			took, status := time.Since(begin), rec.finalStatus(r, returned)
 			s.observe(r, strconv.Itoa(status), took)
 			s.logRequest(r, status, took)
+			s.traces.answered(r, status)
 		}()
 		next.ServeHTTP(rec, r)
 		returned = true

@@ -1,8 +1,10 @@
 package service
 
 import (
+	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -26,8 +28,7 @@ func (s *Service) open(next http.Handler) http.Handler {
 		}
 		w.Header().Set(headerRequestID, id)
 		ctx := withScope(r.Context(), &scope{service: s, requestID: id})
-		ctx = resilience.ContextWithTrace(ctx, s.traceOf(r))
-		next.ServeHTTP(w, r.WithContext(ctx))
+		next.ServeHTTP(w, r.WithContext(s.trace(ctx, r)))
 	})
 }
 
@@ -38,21 +39,20 @@ func dropClaims(h http.Header) {
 	}
 }
 
-// traceOf continues the caller's trace (W3C traceparent) with a span of our own; on any doubt it starts a new one. At the edge
-// the sampled flag is not believed: strangers would switch on our tracing.
-func (s *Service) traceOf(r *http.Request) resilience.Trace {
-	values := r.Header.Values("Traceparent")
-	if len(values) != 1 {
-		return resilience.NewTrace()
+// trace continues the caller's trace (W3C traceparent) with a span of our own; on any doubt it starts a new one. At the edge
+// the sampled flag is not believed: strangers would switch our tracing on, or off. There the id is kept, so that their logs and ours can be
+// matched, and our sampler decides as for a trace that begins here.
+func (s *Service) trace(ctx context.Context, r *http.Request) context.Context {
+	caller, err := resilience.ParseTraceparent(strings.Join(r.Header.Values(resilience.HeaderTraceparent), ",")) // two are a doubt, too
+	switch {
+	case err != nil:
+		return s.traces.request(resilience.ContextWithTrace(ctx, resilience.NewTrace()), r, nil)
+	case s.edge:
+		ours := caller.Child()
+		ours.Flags = 0
+		return s.traces.request(resilience.ContextWithTrace(ctx, ours), r, nil)
 	}
-	trace, err := resilience.ParseTraceparent(values[0])
-	if err != nil {
-		return resilience.NewTrace()
-	}
-	if s.edge {
-		trace.Flags = 0
-	}
-	return trace.Child()
+	return s.traces.request(resilience.ContextWithTrace(ctx, caller.Child()), r, &caller)
 }
 
 // saneRequestID accepts 1 to 128 characters that cannot break a log line, a header or a shell.

@@ -58,6 +58,9 @@ func serve(ctx context.Context, p Program, log *slog.Logger) error {
 	if without := s.base.Without; without != "" {
 		log.Warn("RUNNING WITHOUT A PATTERN, for a demonstration: promises will be broken", "without", without)
 	}
+	if err := s.startTraces(); err != nil {
+		return err
+	}
 	if err := p.Build(s); err != nil {
 		return errors.Join(fmt.Errorf("build %s: %w", p.Name, err), s.runStops())
 	}

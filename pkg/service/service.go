@@ -47,6 +47,7 @@ type Service struct {
 	http     *httpMetrics
 	calls    *dependencyMetrics
 	degraded *prometheus.CounterVec
+	traces   *traces // nil: nobody wants them
 	health   *health
 	draining atomic.Bool
 
