@@ -61,7 +61,7 @@ func Outage(speed float64) Incident {
 
 func tellOutage(ctx context.Context, s *stage) {
 	s.calm(baseline, "both pages are well")
-	s.wait(ctx, 2*time.Minute)
+	s.usual(ctx, 2*time.Minute)
 
 	s.act(slowFraction, "the replica's host is late with one read in twelve: too few for a breaker, enough for a p95")
 	s.breakEdge(ctx, s.latency(replicaEdge, lateMost, lateShare))

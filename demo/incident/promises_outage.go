@@ -91,8 +91,17 @@ func (r record) actThree(base phase) []Verdict {
 		r.promise("heals", "Analyzed, all product pages are full again", "within "+ms(heal), func(s *seen) Finding {
 			return r.orTooEarly(r.healsWithin(s, back, heal))
 		}),
-		r.told("recs-back", "… and the limit for recommendations comes back", fmt.Sprintf("to %.0f %%, %s after that", 100*restoredTo, ms(restoreWithin)), r.restores(recommendations(), base, phase{From: back.From.Add(heal), To: back.To})),
+		r.told("recs-back", "… and the limit for recommendations comes back", fmt.Sprintf("to %.0f %%, %s after that", 100*restoredTo, ms(restoreWithin)), r.restores(recommendations(), base, r.onceHealed(back, heal))),
 	}
+}
+
+// onceHealed is the rest of a phase from when pages are full again, at the latest from when they have to be.
+func (r record) onceHealed(back phase, limit time.Duration) phase {
+	from := back.From.Add(limit)
+	if at, ok := r.healed(r.protected, back); ok && at.Before(from) {
+		from = at
+	}
+	return phase{From: from, To: back.To}
 }
 
 func restoreBound() string {

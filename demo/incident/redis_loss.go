@@ -23,7 +23,7 @@ func RedisLoss(speed float64) Incident {
 		tell: func(ctx context.Context, s *stage) {
 			s.speed = speed
 			s.calm(baseline, "both pages are well")
-			s.wait(ctx, 2*time.Minute)
+			s.usual(ctx, 2*time.Minute)
 
 			s.act(slowStores, "both databases of inventory are slow: the snapshot serves")
 			s.breakEdge(ctx, s.latency(primaryEdge, slowDisks, 0))

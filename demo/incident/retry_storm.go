@@ -26,7 +26,7 @@ func RetryStorm(speed float64) Incident {
 		tell: func(ctx context.Context, s *stage) {
 			s.speed = speed
 			s.calm(baseline, "both pages are well")
-			s.wait(ctx, 2*time.Minute)
+			s.usual(ctx, 2*time.Minute)
 
 			s.act(fault, "a third of the answers of pricing come too late")
 			s.breakEdge(ctx, s.latency(pricingEdge, stormLate, stormShare))

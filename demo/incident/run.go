@@ -29,7 +29,8 @@ type run struct {
 	customers customers
 	ledger    ledger
 	began     time.Time
-	pauses    pulse.Pauses // of this machine, meanwhile
+	heart     *pulse.Watch // of this machine
+	pauses    pulse.Pauses // all of them, at the end
 	speaking  sync.Mutex   // phases and seconds are told by two goroutines
 }
 
@@ -78,7 +79,7 @@ func (r *run) play(ctx context.Context) error {
 		r.say("the page's internal listener is not read: its breaker is not shown, and not every promise is judged. " + notReadAdvice)
 	}
 	r.began = time.Now()
-	heart := pulse.Start()
+	r.heart = pulse.Start()
 	playing, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var others sync.WaitGroup
@@ -105,7 +106,7 @@ func (r *run) play(ctx context.Context) error {
 	err := r.stage.cleanUp(ctx)
 	stop(nil)
 	others.Wait()
-	r.pauses = heart.Stop()
+	r.pauses = r.heart.Stop()
 	if ctx.Err() == nil { // being stopped is no error; the report says it
 		err = errors.Join(r.stage.err, err)
 	}

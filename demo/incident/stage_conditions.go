@@ -1,6 +1,11 @@
 package incident
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"watertight.example/demo/load"
+)
 
 // What stories wait for. A condition about something that nobody can read is never met; the story then goes on when its time is over.
 
@@ -12,6 +17,23 @@ const (
 	cutTo         = 0.6
 	cutWithin     = 3 * time.Second
 )
+
+// knowAtMost is how long a baseline may take for that, beyond its time: the rarest page comes three times a second.
+const knowAtMost = 20 * time.Second
+
+// usual watches both pages while all is well, and for as long as it takes, however fast the story is told, until enough of each page
+// was seen to say what is usual; what a pause of the machine disturbed does not count.
+func (s *stage) usual(ctx context.Context, d time.Duration) {
+	from := time.Now()
+	s.wait(ctx, d)
+	s.until(ctx, "what is usual is known", knowAtMost, func() bool {
+		pauses := s.shop.heart.SoFar()
+		return s.shop.witnesses[0].known(func(all samples) bool {
+			all = (&seen{samples: all.sent(from, time.Now()), pauses: pauses}).calm()
+			return min(len(all.of(load.Product)), len(all.of(load.Browse)), len(all.of(load.Order))) >= enough
+		})
+	})
+}
 
 func (s *stage) breakerIs(p Place, state string) func() bool {
 	return func() bool {

@@ -1,0 +1,89 @@
+package incident
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"watertight.example/demo/load"
+)
+
+// Each promise of the outage is broken once, by as little as breaks it; what breaks along with it is named.
+func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
+	first := func(alter func(*load.Sample)) func(int, *load.Sample) {
+		return func(n int, one *load.Sample) {
+			if n == 0 {
+				alter(one)
+			}
+		}
+	}
+	full := first(func(one *load.Sample) { one.Class, one.Parts = load.Full, nil })
+	readings := func(r *record, p Place, from, to float64, alter func(*reading)) {
+		all := r.place(p).readings[p.Dependency]
+		for i := range all {
+			if !all[i].At.Before(second(from)) && all[i].At.Before(second(to)) {
+				alter(&all[i])
+			}
+		}
+	}
+	closed, open := func(one *reading) { one.Breaker = "closed" }, func(one *reading) { one.Breaker = "open" }
+	limit := func(n int) func(*reading) { return func(one *reading) { one.Limit = n } }
+	for name, c := range map[string]struct {
+		spoil func(*record)
+		want  []string
+	}{
+		"as promised": {func(*record) {}, nil},
+		"one failed page": {func(r *record) {
+			r.protected.change(load.Product, 50, 51, func(n int, one *load.Sample) { one.Class = load.Class(2 * min(1, n%20)) })
+		}, []string{"no-errors"}},
+		"slow pages":       {func(r *record) { r.protected.change(load.Product, 50, 51, slow(551*time.Millisecond)) }, []string{"budget"}},
+		"a slow home page": {func(r *record) { r.protected.change(load.Browse, 10, 40, slow(61*time.Millisecond)) }, []string{"home"}},
+		"8 % hedged": {func(r *record) {
+			for i := range r.ledger.reads[2:] {
+				r.ledger.reads[2+i].Primary = 16
+			}
+		}, []string{"extra"}},
+		"the limit is not cut far enough":  {func(r *record) { readings(r, replica(), 21, 42, limit(13)) }, []string{"cut"}},
+		"the breaker opens before the cut": {func(r *record) { readings(r, replica(), 20, 25.1, limit(20)) }, []string{"cut", "replica-opens"}},
+		"the replica's breaker opens late": {func(r *record) { readings(r, replica(), 25, 35.1, closed) }, []string{"replica-opens", "fails-over: no answers"}},
+		"two pages in a hundred without a live count": {func(r *record) {
+			r.protected.change(load.Product, 26, 27, func(n int, one *load.Sample) {
+				if n < 4 {
+					one.Class, one.Parts = load.Degraded, []string{"stock"}
+				}
+			})
+		}, []string{"fails-over"}},
+		"the replica's limit stays low":      {func(r *record) { readings(r, replica(), 42, 45, limit(17)) }, []string{"replica-back"}},
+		"stock is asked for all the time":    {func(r *record) { readings(r, stock(), 46, 61, closed) }, []string{"stock-opens", "banner"}},
+		"one page hides its banner":          {func(r *record) { r.protected.change(load.Product, 50, 51, full) }, []string{"banner"}},
+		"a refusal that says nothing":        {func(r *record) { r.customers[3].First[1].RetryAfter = false }, []string{"button"}},
+		"a form without an order":            {func(r *record) { r.customers[3].Order, r.customers[3].Said = "", "no form" }, []string{"one-intent"}},
+		"stock is never asked for again":     {func(r *record) { readings(r, stock(), 60, 105, open) }, []string{"stock-back"}},
+		"the plan does not come back":        {func(r *record) { r.ledger.plans[2].Name = "row by row" }, []string{"plan"}},
+		"recommendations are asked for late": {func(r *record) { readings(r, recommendations(), 71, 75.1, closed) }, []string{"recs-opens"}},
+		"never full again": {func(r *record) {
+			r.protected.change(load.Product, 82, 105, func(n int, one *load.Sample) { one.Class = load.Class(n / 10 % 2) })
+		}, []string{"heals"}},
+		"the limit comes back 16 s after the pages": {func(r *record) { readings(r, recommendations(), 83, 98.2, limit(30)) }, []string{"recs-back"}},
+		"two orders of one form":                    {func(r *record) { r.ledger.duplicates = 1 }, []string{"duplicates"}},
+		"oversold":                                  {func(r *record) { r.ledger.audited.Checks[0].Wrong = 1 }, []string{"audit"}},
+		"the naive page stands":                     {func(r *record) { r.naive.change(load.Product, 45, 60, slow(time.Second)) }, []string{"collapses"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := keptOutage()
+			c.spoil(&r)
+			var broken []string
+			for _, v := range judgeOutage(r) {
+				switch v.Result() {
+				case Fail:
+					broken = append(broken, v.ID)
+				case NotMeasured:
+					broken = append(broken, v.ID+": "+v.Protected.Measured)
+				}
+			}
+			if !slices.Equal(broken, c.want) {
+				t.Errorf("broken %q, want %q", broken, c.want)
+			}
+		})
+	}
+}
