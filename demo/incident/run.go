@@ -29,8 +29,7 @@ type run struct {
 	customers customers
 	ledger    ledger
 	began     time.Time
-	heart     *pulse.Watch // of this machine
-	pauses    pulse.Pauses // all of them, at the end
+	pauses    pulse.Pauses // of this machine, meanwhile
 	speaking  sync.Mutex   // phases and seconds are told by two goroutines
 }
 
@@ -79,7 +78,7 @@ func (r *run) play(ctx context.Context) error {
 		r.say("the page's internal listener is not read: its breaker is not shown, and not every promise is judged. " + notReadAdvice)
 	}
 	r.began = time.Now()
-	r.heart = pulse.Start()
+	heart := pulse.Start()
 	playing, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var others sync.WaitGroup
@@ -106,7 +105,7 @@ func (r *run) play(ctx context.Context) error {
 	err := r.stage.cleanUp(ctx)
 	stop(nil)
 	others.Wait()
-	r.pauses = r.heart.Stop()
+	r.pauses = heart.Stop()
 	if ctx.Err() == nil { // being stopped is no error; the report says it
 		err = errors.Join(r.stage.err, err)
 	}

@@ -22,14 +22,13 @@ const (
 const knowAtMost = 20 * time.Second
 
 // usual watches both pages while all is well, and for as long as it takes, however fast the story is told, until enough of each page
-// was seen to say what is usual; what a pause of the machine disturbed does not count.
+// was seen to say what is usual.
 func (s *stage) usual(ctx context.Context, d time.Duration) {
 	from := time.Now()
 	s.wait(ctx, d)
 	s.until(ctx, "what is usual is known", knowAtMost, func() bool {
-		pauses := s.shop.heart.SoFar()
 		return s.shop.witnesses[0].known(func(all samples) bool {
-			all = (&seen{samples: all.sent(from, time.Now()), pauses: pauses}).calm()
+			all = all.sent(from, time.Now())
 			return min(len(all.of(load.Product)), len(all.of(load.Browse)), len(all.of(load.Order))) >= enough
 		})
 	})
