@@ -35,6 +35,14 @@
 //	curl -H 'Content-Type: application/json' -d '{"force":"open"}' localhost:9090/resilience/pricing/breaker   # or closed, release
 //	curl -H 'Content-Type: application/json' -d '{"limit":40}' localhost:9090/resilience/pricing/limit
 //
+// # What a collector gets
+//
+// With OTEL_EXPORTER_OTLP_ENDPOINT set, spans go to a collector by OTLP over HTTP: one for each request, named by its route; below it
+// one for each call of a dependency, with its outcome; below that one for each attempt, so that a retry, a hedge and its cancelled loser are
+// told apart; and below an attempt over HTTP the next service's request. Logs, exemplars and traceparent name the same ids. Without
+// it nothing is recorded and no goroutine runs, but ids are made and passed on all the same. The other variables of OpenTelemetry's
+// SDK mean what they always mean; -h lists the ones a service reads itself. A collector that is slow, full or gone costs spans and nothing else.
+//
 // # What the log says
 //
 // One JSON object a line, with service, and inside a request request_id and trace_id. The lines to look for:
@@ -42,6 +50,8 @@
 //	configuration            INFO   once; every knob's value, secrets masked
 //	listening                INFO   once; the addresses
 //	dependency               INFO   once per dependency; its limits as a table
+//	traces                   INFO   once, if they are exported: where to and which; WARN what is wrong about the variables
+//	traces are lost          WARN   the collector does not take them; once a minute at most, with how many spans since
 //	waiting                  WARN   a start-up task fails and is retried; again only when its error changes
 //	started                  INFO   a start-up task succeeded
 //	ready, not ready         INFO/WARN  each change of /readyz, with what is missing and why
@@ -52,5 +62,6 @@
 //	                         DEBUG. With the problem and the error behind it, which the client was not shown
 //	panic                    ERROR  with the stack
 //	worker failed            ERROR  a background worker fails and is restarted; again only when its error changes
+//	the last traces are lost WARN   they did not get out within half a second of the stop
 //	draining, stopped        INFO   the two ends of a stop; "cut off" WARN when requests outlived SHUTDOWN_TIMEOUT
 package service
