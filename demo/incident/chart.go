@@ -31,7 +31,7 @@ const (
 )
 
 func drawChart(r Report, width float64) template.HTML {
-	c := &chart{Report: r, width: width, left: 46, right: 10, span: max(r.Seconds, 1), y: headHeight}
+	c := &chart{Report: r, width: width, left: 54, right: 10, span: max(r.Seconds, 1), y: headHeight}
 	c.latencies()
 	c.shares("failed pages, %", func(s Second) float64 { return float64(s.Failed) / float64(s.Answers) })
 	c.shares("degraded pages, %", func(s Second) float64 { return float64(s.Degraded) / float64(s.Answers) })
@@ -89,9 +89,7 @@ func (c *chart) ground(height float64) {
 		if p.Sick {
 			fmt.Fprintf(c, `<rect class="fault" x="%.1f" y="18" width="%.1f" height="%.0f"/>`, c.x(p.From), c.x(p.To)-c.x(p.From), height-18-28)
 		}
-		if c.x(p.To)-c.x(p.From) > 7*float64(len(p.Name)) || p.Name == fault {
-			fmt.Fprintf(c, `<text x="%.1f" y="12">%s</text>`, c.x(p.From), template.HTMLEscapeString(p.Name))
-		}
+		fmt.Fprintf(c, `<text x="%.1f" y="12">%s</text>`, c.x(p.From), template.HTMLEscapeString(fitting(p.Name, c.x(p.To)-c.x(p.From))))
 	}
 	last := -100.0
 	for i, e := range c.Events {
@@ -109,6 +107,17 @@ func (c *chart) ground(height float64) {
 	for at := 0.0; at <= c.span; at += step {
 		fmt.Fprintf(c, `<text class="middle" x="%.1f" y="%.0f">%.0f s</text>`, c.x(at), height-12, at)
 	}
+}
+
+// fitting is as much of a phase's name as has room above it: all of it, what is before its colon, or nothing.
+func fitting(name string, width float64) string {
+	act, _, _ := strings.Cut(name, ":")
+	for _, text := range []string{name, act} {
+		if width > 7*float64(len(text)) || text == fault {
+			return text
+		}
+	}
+	return ""
 }
 
 func (c *chart) rule(y float64, class, label string) {

@@ -2,9 +2,8 @@ package incident
 
 import (
 	"fmt"
-	"strings"
-
 	"slices"
+	"strings"
 )
 
 func (c *chart) shares(title string, share func(Second) float64) {
@@ -68,7 +67,7 @@ func (c *chart) hedges(w Watched) {
 	if most == 0 {
 		return
 	}
-	top := c.panel("hedged reads per second, "+w.Name, limitHeight)
+	top := c.panel("hedges/s of "+w.Name, limitHeight)
 	c.rule(shareY(top, 0, limitHeight), "grid", "0")
 	c.rule(shareY(top, 1, limitHeight), "grid", fmt.Sprintf("%.0f", most))
 	for _, l := range w.Hedges {

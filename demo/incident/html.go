@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"io"
+	"strings"
 	"time"
 
 	"watertight.example/demo/load"
@@ -16,9 +17,10 @@ var reportPage string
 // WriteHTML writes the report as one page that needs nothing else: no network, no script.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
-		"chart": func(width float64) template.HTML { return drawChart(r, width) },
-		"slug":  slug,
-		"human": func(v float64) string { return ms(time.Duration(v * float64(time.Millisecond))) },
+		"chart":    func(width float64) template.HTML { return drawChart(r, width) },
+		"slug":     slug,
+		"human":    func(v float64) string { return ms(time.Duration(v * float64(time.Millisecond))) },
+		"unbroken": func(title string) string { return strings.ReplaceAll(title, "-", "\u2011") }, // hyphens at which no line ends
 		"kind": func(k load.Kind) string {
 			if k == load.Browse {
 				return "home"
