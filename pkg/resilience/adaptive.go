@@ -27,7 +27,8 @@ func (a Adaptive) enabled() bool {
 }
 
 // LimitAlgorithm turns what was measured in one window into the next limit. It is called for one window after the other and
-// needs no locks. What it returns is kept between Adaptive's Min and Max.
+// needs no locks. What it returns is kept between Adaptive's Min and Max. One that also has a method Baseline() time.Duration
+// tells by it what it compares the latency with, and State shows it.
 type LimitAlgorithm interface {
 	Next(limit int, w LimitWindow) int
 }
@@ -89,4 +90,12 @@ func (a *adaptor) sample(limit int, begun time.Time, took time.Duration, now tim
 		a.lowered++
 	}
 	return next
+}
+
+// baseline is what the algorithm takes for usual, if it tells.
+func (a *adaptor) baseline() time.Duration {
+	if b, ok := a.algorithm.(interface{ Baseline() time.Duration }); ok {
+		return b.Baseline()
+	}
+	return 0
 }

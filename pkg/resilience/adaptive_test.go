@@ -472,6 +472,20 @@ func TestOutcomesThatTeachTheLimitNothing(t *testing.T) {
 	}
 }
 
+// What an operator compares the latency with: none before the first window, then what answers took until now.
+func TestTheStateTellsWhatIsUsual(t *testing.T) {
+	for name, algorithm := range map[string]func() LimitAlgorithm{"aimd": AIMD, "vegas": Vegas, "gradient2": Gradient2} {
+		p := newPlant(upTo200(algorithm), 100, func(time.Duration) time.Duration { return 20 * time.Millisecond })
+		for _, usual := range []time.Duration{0, 20 * time.Millisecond} {
+			var s State
+			if p.limiter.read(&s); s.LimitBaseline.Round(time.Millisecond) != usual {
+				t.Errorf("%s: %v is usual, want %v", name, s.LimitBaseline, usual)
+			}
+			p.open(1000, 10*time.Second)
+		}
+	}
+}
+
 func TestAdaptiveDependency(t *testing.T) {
 	d := mustNew(t, Config{Adaptive: Adaptive{Min: 2, Max: 10, Initial: 2, Algorithm: Vegas}}, nil)
 	var held []chan struct{}

@@ -90,6 +90,9 @@ func (a *aimd) quick(limit int, w LimitWindow, latency float64) int {
 	return limit
 }
 
+// Baseline is the usual latency.
+func (a *aimd) Baseline() time.Duration { return time.Duration(a.baseline) }
+
 // learn moves the baseline up, slowly.
 func (a *aimd) learn(latency float64, length time.Duration) {
 	a.baseline += min(float64(length)/float64(aimdLearning), 1) * (latency - a.baseline)

@@ -90,6 +90,8 @@ type State struct {
 
 	LimitRaised  uint64 `json:"limit_raised,omitempty"`  // how often an adaptive limit has gone up,
 	LimitLowered uint64 `json:"limit_lowered,omitempty"` // and down
+
+	LimitBaseline time.Duration `json:"limit_baseline,omitempty"` // the latency it takes for usual, ns; 0 until it has one
 }
 
 // State reads the present state. It changes nothing: an open breaker whose time is over reads half_open, but only

@@ -1,6 +1,9 @@
 package resilience
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Gradient2 compares the latency with its own long average and shrinks the limit by their ratio, leaving room for a queue of the limit's
 // square root (Netflix's concurrency-limits). It reacts quickly, and forgets: after minutes of slowness the long
@@ -33,3 +36,6 @@ func (g *gradient2) Next(limit int, w LimitWindow) int {
 	next := l*gradient + math.Sqrt(l)
 	return int(math.Round(l*(1-gradientSmoothing) + next*gradientSmoothing))
 }
+
+// Baseline is the long average.
+func (g *gradient2) Baseline() time.Duration { return time.Duration(g.long) }

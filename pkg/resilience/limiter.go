@@ -114,6 +114,6 @@ func (l *limiter) read(s *State) {
 	defer l.mu.Unlock()
 	s.InFlight, s.Waiting, s.Limit = l.inFlight, len(l.line), l.limit
 	if l.adaptor != nil {
-		s.LimitRaised, s.LimitLowered = l.adaptor.raised, l.adaptor.lowered
+		s.LimitRaised, s.LimitLowered, s.LimitBaseline = l.adaptor.raised, l.adaptor.lowered, l.adaptor.baseline()
 	}
 }

@@ -1,6 +1,9 @@
 package resilience
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Vegas estimates the queue from how much longer than the shortest time an answer takes, and keeps it between two bounds that grow with
 // the limit's logarithm (Brakmo and Peterson, 1995; the constants are those of Netflix's concurrency-limits). It is gentle and
@@ -29,3 +32,6 @@ func (v *vegas) Next(limit int, w LimitWindow) int {
 	}
 	return limit
 }
+
+// Baseline is the shortest time an answer has taken.
+func (v *vegas) Baseline() time.Duration { return time.Duration(v.shortest) }

@@ -80,6 +80,8 @@ func TestSeriesOfALayerAreThereOnlyWithTheLayer(t *testing.T) {
 	_ = resilience.Do(t.Context(), d, func(context.Context) error { return nil })
 	metrics := s.scrape()
 	wantLine(t, metrics, `adaptive_limit{dependency="pricing",service="test"} 40`)
+	wantLine(t, metrics, `adaptive_limit_inflight{dependency="pricing",service="test"} 0`)
+	wantLine(t, metrics, `adaptive_limit_min_rtt_seconds{dependency="pricing",service="test"} 0`)
 	wantLine(t, metrics, `adaptive_limit_changes_total{dependency="pricing",direction="up",service="test"} 0`)
 	wantLine(t, metrics, `adaptive_limit_changes_total{dependency="pricing",direction="down",service="test"} 0`)
 	for _, o := range []string{"primary_won", "hedge_won", "both_failed", "suppressed"} {
