@@ -49,6 +49,7 @@ func knownMetrics(t *testing.T) map[string][]string {
 		}
 	}
 	known["up"] = []string{"instance", "job"}
+	known["scrape_samples_scraped"] = known["up"]
 	known["ALERTS"] = []string{"alertname", "alertstate", "severity", "service", "dependency", "instance", "job"}
 	return known
 }
