@@ -34,6 +34,7 @@ func runControl(ctx context.Context, env environment, args []string) error {
 	fs.StringVar(&cfg.Protected.Public, "shop-link", "", "`URL` at which a visitor's browser finds the protected page")
 	fs.StringVar(&cfg.Naive.Public, "naive-link", "", "the same of the naive twin")
 	internal := fs.String("internal", "http://{service}:9090", "base `URL` of the services' internal listeners; {service} stands for the name")
+	public := fs.String("public", "", "base `URL` of the services' public listeners, {service} as above; the room waits a minute for them to be ready before it looks at a page")
 	toxiproxy := toxiproxyFlag(env, fs)
 	database := databaseFlag(env, fs)
 	fs.IntVar(&cfg.Rate, "rate", 4, "visitors per second on each page, by which it is measured")
@@ -45,6 +46,11 @@ func runControl(ctx context.Context, env environment, args []string) error {
 	cfg.Protected.Internal, cfg.Naive.Internal = at("productpage"), at("productpage-naive")
 	for _, name := range []string{"productpage", "recommendations", "inventory", "pricing", "orders"} {
 		cfg.Services = append(cfg.Services, control.Service{Name: name, Internal: at(name)})
+	}
+	if *public != "" {
+		ready := func(service string) string { return strings.ReplaceAll(*public, "{service}", service) }
+		cfg.Protected.After = []string{ready("recommendations"), ready("inventory"), ready("pricing"), ready("orders")}
+		cfg.Naive.After = []string{ready("recommendations-naive"), ready("inventory-naive"), ready("pricing"), ready("orders")}
 	}
 	cfg.Incident = incident.Times{Baseline: 10 * time.Second, Fault: 30 * time.Second, Recovery: 45 * time.Second}
 	if database() != "" {

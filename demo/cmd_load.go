@@ -53,6 +53,10 @@ func parseLoad(env environment, args []string) (loadOptions, error) {
 	opt := loadOptions{Config: load.Config{Mix: load.DefaultMix()}}
 	fs := flag.NewFlagSet("load", flag.ContinueOnError)
 	fs.StringVar(&opt.Target, "target", "http://127.0.0.1:18080", "base `URL` of the shop")
+	fs.Func("after", "base `URLs`, with commas between, of services that get a minute to be ready, too, before the first visitor comes", func(list string) error {
+		opt.After = strings.Split(list, ",")
+		return nil
+	})
 	fs.IntVar(&opt.Rate, "rate", 10, "requests per second")
 	fs.DurationVar(&opt.Duration, "duration", 30*time.Second, "how long; 0 = until stopped")
 	fs.DurationVar(&opt.Timeout, "timeout", 10*time.Second, "longest wait for one answer; later is a failure")

@@ -30,6 +30,7 @@ func commands() []command {
 		{"mend", "ends all faults at once", runMend},
 		{"incident", "plays a story on the shop, judges it, and writes a report", runIncident},
 		{"control", "serves the control room: a page to break the shop from, and to watch it", runControl},
+		{"healthcheck", "asks the control room whether it is well", runHealthcheck},
 		{"audit", "reads the shop's databases and says whether orders, stock and events add up", runAudit},
 		{"janitor", "ends every fault whose time is over", runJanitor},
 	}
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 func usage(w io.Writer) {
 	fmt.Fprint(w, "demo moves the shop, breaks it and watches it heal.\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  demo %-8s %s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  demo %-11s %s\n", c.name, c.summary)
 	}
 	fmt.Fprint(w, "\nEach explains itself: demo load -h\n")
 }

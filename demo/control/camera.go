@@ -48,7 +48,12 @@ func newCamera(base string, product int, transport http.RoundTripper) *camera {
 	return &camera{base: strings.TrimSuffix(base, "/"), product: product, client: client}
 }
 
-func (c *camera) run(ctx context.Context) {
+// run begins when the page is open: until then every request would be a page that failed, in the shop's own figures, too.
+func (c *camera) run(ctx context.Context, open func() error) {
+	c.starting(time.Now())
+	if open() != nil {
+		return // ctx has ended
+	}
 	for {
 		c.shoot(ctx)
 		select {
@@ -57,6 +62,12 @@ func (c *camera) run(ctx context.Context) {
 		case <-time.After(between):
 		}
 	}
+}
+
+func (c *camera) starting(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked, c.trouble = now, "the shop is starting"
 }
 
 func (c *camera) shoot(ctx context.Context) {

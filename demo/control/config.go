@@ -37,7 +37,8 @@ type Config struct {
 // Twin is one of the two product pages.
 type Twin struct {
 	incident.Twin
-	Public string // where a visitor's browser finds it, for a link; empty: no link
+	Public string   // where a visitor's browser finds it, for a link; empty: no link
+	After  []string // base URLs of the services behind it, which get a minute to start before the room looks at the page
 }
 
 // Service has an internal listener to read.

@@ -28,7 +28,7 @@ func newProbe(twin Twin, transport http.RoundTripper) *probe {
 
 // visitors look at product pages only, the same ones on both twins.
 func (t Twin) visitors(c Config) load.Config {
-	return load.Config{Target: t.Target, Rate: c.Rate, Timeout: patience, Mix: load.Mix{Product: 1}, Seed: 1}
+	return load.Config{Target: t.Target, After: t.After, Rate: c.Rate, Timeout: patience, Mix: load.Mix{Product: 1}, Seed: 1}
 }
 
 // run sends visitors until ctx ends.

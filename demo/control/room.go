@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watertight.example/demo/faults"
+	"watertight.example/demo/load"
 )
 
 // Room is the control room. Its handler is safe for concurrent use.
@@ -66,7 +67,11 @@ func (r *Room) Run(ctx context.Context) error {
 	defer close(r.closing)
 	defer stop()
 	for name := range r.probes {
-		all.Go(func() { r.cameras[name].run(watching) })
+		all.Go(func() {
+			opened := r.cfg.twins()[name].visitors(r.cfg)
+			opened.Transport = r.cfg.Transport
+			r.cameras[name].run(watching, func() error { return load.Await(watching, opened) })
+		})
 		all.Go(func() {
 			if err := r.probes[name].run(watching, r.cfg); err != nil {
 				failed <- fmt.Errorf("the visitors of the %s page: %w", name, err)

@@ -40,8 +40,8 @@ func newWorld() *world {
 
 func (w *world) config() Config {
 	return Config{
-		Protected: Twin{incident.Twin{Target: "http://shop", Internal: "http://shop-inside"}, "http://127.0.0.1:18080"},
-		Naive:     Twin{incident.Twin{Target: "http://naive", Internal: "http://shop-inside"}, ""},
+		Protected: Twin{Twin: incident.Twin{Target: "http://shop", Internal: "http://shop-inside"}, Public: "http://127.0.0.1:18080"},
+		Naive:     Twin{Twin: incident.Twin{Target: "http://naive", Internal: "http://shop-inside"}},
 		Services:  []Service{{"productpage", "http://shop-inside"}},
 		Toxiproxy: "http://toxiproxy", Hosts: []string{"localhost", "127.0.0.1", "::1", "control-room"}, Rate: 4, Product: 42,
 		Incident: incident.Times{Baseline: 10 * time.Second, Fault: 30 * time.Second, Recovery: 45 * time.Second},

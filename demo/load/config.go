@@ -13,6 +13,9 @@ type Config struct {
 	Target  string // base URL of the shop, e.g. http://127.0.0.1:18080
 	OwnHost bool   // the caller owns Target's host; without it only loopback and names without dots are accepted
 
+	// After are base URLs of services that get a minute to be ready as well before the first visitor comes, see Await.
+	After []string
+
 	Rate     int           // requests per second, 1 to 2000
 	Duration time.Duration // how long requests are sent; 0 = until the context ends
 	Timeout  time.Duration // longest wait for one answer, 100 ms to 1 min; later is a failure
@@ -46,8 +49,10 @@ func (c Config) Validate() error {
 	if c.Mix.total() == 0 {
 		errs = append(errs, errors.New("the mix is empty: give at least one kind of visit a weight"))
 	}
-	if _, err := parseTarget(c.Target, c.OwnHost); err != nil {
-		errs = append(errs, err)
+	for _, base := range append([]string{c.Target}, c.After...) {
+		if _, err := parseTarget(base, c.OwnHost); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

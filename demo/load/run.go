@@ -11,7 +11,7 @@ import (
 // the 10 s that compose gives a container between SIGTERM and SIGKILL.
 const grace = 2 * time.Second
 
-// Run waits until the target is ready, sends visitors until Duration is over or ctx ends, and reports. Stopping it is
+// Run waits until the target is ready, as Await does, sends visitors until Duration is over or ctx ends, and reports. Stopping it is
 // not an error: the summary holds what was seen. The error is about a Config that cannot be, or about ctx having
 // ended before the target was ready. Memory is bounded by Rate x Timeout, however long it runs.
 func Run(ctx context.Context, cfg Config) (Summary, error) {
@@ -23,7 +23,7 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	defer abort()
 	client := newClient(inFlight, cfg)
 	defer client.CloseIdleConnections()
-	if err := awaitReady(ctx, client, target.JoinPath("readyz").String(), cfg.Waiting); err != nil {
+	if err := await(ctx, client, cfg); err != nil {
 		return Summary{}, err
 	}
 
