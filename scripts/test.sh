@@ -93,7 +93,7 @@ stage_soak() {
 	e2e -run '^TestSteadyLoad$' "-soak=${SOAK:-10m}"
 	e2e -timeout 4h -run '^TestOrdersUnderFaults$' "-orders=${ORDERS:-100000}"
 	e2e -tags e2e,soak -run '^TestAsynchronousCommitIsCaught$'
-	e2e -tags e2e,soak -run '^(TestAColdStart|TestTheOutage|TestARetryStorm|TestRedisIsLost|TestKilledInTheMiddle|TestEverythingRestarts)'
+	e2e -tags e2e,soak -run '^(TestAColdStart|TestTheOutageAt|TestARetryStorm|TestRedisIsLost|TestKilledInTheMiddle|TestEverythingRestarts)'
 }
 
 report="" stage="" all=$SECONDS

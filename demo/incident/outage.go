@@ -61,11 +61,11 @@ func Outage(speed float64) Incident {
 
 func tellOutage(ctx context.Context, s *stage) {
 	s.calm(baseline, "both pages are well")
-	s.usual(ctx, 2*time.Minute)
+	s.see(ctx, 2*time.Minute)
 
 	s.act(slowFraction, "the replica's host is late with one read in twelve: too few for a breaker, enough for a p95")
 	s.breakEdge(ctx, s.latency(replicaEdge, lateMost, lateShare))
-	s.wait(ctx, 3*time.Minute)
+	s.see(ctx, 3*time.Minute)
 
 	s.act(slowHost, "now all of its reads are slow: hedging would only double the load, and its cap keeps it from that")
 	s.breakEdge(ctx, s.latency(replicaEdge, slowHosts, 0))

@@ -23,7 +23,7 @@ func RedisLoss(speed float64) Incident {
 		tell: func(ctx context.Context, s *stage) {
 			s.speed = speed
 			s.calm(baseline, "both pages are well")
-			s.usual(ctx, 2*time.Minute)
+			s.see(ctx, 2*time.Minute)
 
 			s.act(slowStores, "both databases of inventory are slow: the snapshot serves")
 			s.breakEdge(ctx, s.latency(primaryEdge, slowDisks, 0))
@@ -34,7 +34,7 @@ func RedisLoss(speed float64) Incident {
 			s.act(redisToo, "now Redis is gone as well: there is no count to show")
 			s.breakEdge(ctx, faults.Fault{Kind: "refuse", Edge: redisEdge, For: s.latency(redisEdge, slowDisks, 0).For})
 			s.buy(ctx, 2)
-			s.wait(ctx, 2*time.Minute)
+			s.see(ctx, 2*time.Minute)
 
 			s.calm(recovery, "all three are back")
 			s.mend(ctx)

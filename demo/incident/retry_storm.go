@@ -26,11 +26,11 @@ func RetryStorm(speed float64) Incident {
 		tell: func(ctx context.Context, s *stage) {
 			s.speed = speed
 			s.calm(baseline, "both pages are well")
-			s.usual(ctx, 2*time.Minute)
+			s.see(ctx, 2*time.Minute)
 
 			s.act(fault, "a third of the answers of pricing come too late")
 			s.breakEdge(ctx, s.latency(pricingEdge, stormLate, stormShare))
-			s.wait(ctx, 4*time.Minute)
+			s.see(ctx, 4*time.Minute)
 
 			s.calm(recovery, "mended")
 			s.mend(ctx)

@@ -140,8 +140,8 @@ func (w *witness) whole() bool {
 	return len(recent) > 0 && recent.count(degraded)+recent.count(failed) == 0
 }
 
-// known tells what enough makes of all samples until now.
-func (w *witness) known(enough func(samples) bool) bool {
+// told says whether all samples until now are enough.
+func (w *witness) told(enough func(samples) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return enough(w.samples)
