@@ -1,0 +1,54 @@
+package incident
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// Two runs side by side: what broke without a pattern is said in its column, what held is said to have held, and a file that is no
+// report is refused.
+func TestRunsAreSetSideBySide(t *testing.T) {
+	file := func(without string, spoil func(*record)) []byte {
+		r := keptOutage()
+		spoil(&r)
+		var out bytes.Buffer
+		if err := newReport(Outage(10), Config{Without: without}, r).WriteJSON(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	well := func(r *record) { r.naive = nil }
+	side, err := Compare(
+		file("idempotency", func(r *record) { well(r); r.ledger.duplicates = 6 }),
+		file("", well),
+		file("hedge", well))
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := side.Columns()
+	if len(columns) != 3 || columns[0].Without != "" || columns[1].Without != "hedge" || columns[2].Without != "idempotency" {
+		t.Fatalf("%+v, want the whole shop first", columns)
+	}
+	if len(columns[0].Broke)+len(columns[1].Broke) != 0 || len(columns[2].Broke) != 1 || columns[2].Broke[0].ID != "duplicates" {
+		t.Errorf("%+v", columns)
+	}
+	for _, row := range side.Rows() {
+		if len(row.Found) != 3 || (row.Found[2].Result == Fail) != strings.HasPrefix(row.Promise, "Nothing was ordered twice") {
+			t.Errorf("%+v", row)
+		}
+	}
+	var page strings.Builder
+	if err := side.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"with all of them", "without idempotency", `<span class="fail">Nothing was ordered twice, by the databases</span>: 6 too many.`,
+		"In this story, on this shop, the others carried it."} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if _, err := Compare([]byte("<html>")); err == nil {
+		t.Error("a page was taken for a report")
+	}
+}
