@@ -24,7 +24,7 @@ func casualties() []casualty {
 func Casualties(speed float64) Incident {
 	return Incident{
 		Name: "casualties", Title: "Killed in the middle of the outage", Fault: "while the replica's host is slow, the replica, the primary, Redis and the proxy are killed in turn",
-		length: time.Minute, edges: []string{replicaEdge}, visits: visits(), watched: []Place{replica(), stock()},
+		length: time.Minute, edges: []string{replicaEdge}, visits: load.Mix{Product: 70, Browse: 15, Order: 11, Buy: 4}, watched: []Place{replica(), stock()},
 		needs: needs{engine: true, books: true}, judge: judgeCasualties,
 		tell: func(ctx context.Context, s *stage) {
 			s.speed = speed
