@@ -117,12 +117,16 @@ func (b *tab) fits(width int64) {
 	b.within(2*time.Second, fmt.Sprintf("document.documentElement.scrollWidth <= %d", width))
 }
 
-// shoot keeps a picture of the whole page with the run's artifacts.
+// shoot keeps a picture of the whole page with the run's artifacts, from its top: what sticks to the window would be in its middle.
 func (b *tab) shoot(name string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
 	defer cancel()
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[any]("scrollTo({top: 0, behavior: 'instant'})"))
+	var picture []byte
+	if err == nil {
+		picture, err = chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	}
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(artifacts, "screenshots"), 0o755)
 	}
