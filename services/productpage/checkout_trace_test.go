@@ -80,11 +80,9 @@ func pageWithHedge(t *testing.T, b *browser, collector *servicetest.Collector, i
 		}
 		trace := resilience.NewTrace()
 		b.client.Transport = traced{trace}
-		replica.flow.Lock()
-		time.AfterFunc(40*time.Millisecond, replica.flow.Unlock) // the read may take 50
+		flows := replica.hang(40 * time.Millisecond) // the read may take 50
 		b.get("/products/42").want(t, http.StatusOK)
-		replica.flow.RLock() // it flows again
-		replica.flow.RUnlock()
+		<-flows
 		id := hex.EncodeToString(trace.ID[:])
 		untilSpans(t, "inventory's part of the page has come", collector, id, func(spans []servicetest.Span) bool {
 			return slices.ContainsFunc(spans, func(s servicetest.Span) bool { return s.Name == "GET /stock" })

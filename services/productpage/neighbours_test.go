@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"watertight.example/pkg/service/servicetest"
 )
@@ -83,6 +84,17 @@ func newRelay(t *testing.T, to string) *relay {
 	})
 	t.Cleanup(func() { listener.Close(); all.Wait() }) // the services, which are stopped first, hang up
 	return r
+}
+
+// hang stops everything for a while, and closes the channel when it flows again.
+func (r *relay) hang(d time.Duration) (flows chan struct{}) {
+	flows = make(chan struct{})
+	r.flow.Lock()
+	time.AfterFunc(d, func() {
+		r.flow.Unlock()
+		close(flows)
+	})
+	return flows
 }
 
 func (r *relay) copy(to, from net.Conn) {
