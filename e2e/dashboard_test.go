@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,20 +59,5 @@ func panelsOf(t testing.TB, file string) []dashboardPanel {
 // queryHasData fails the test when Prometheus does not understand the query.
 func (s *Stack) queryHasData(t testing.TB, query string) bool {
 	t.Helper()
-	resp, err := http.Get(s.Prometheus() + "/api/v1/query?query=" + url.QueryEscape(query))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		Error string
-		Data  struct{ Result []json.RawMessage }
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
-	if answer.Error != "" {
-		t.Fatalf("%s: %s", query, answer.Error)
-	}
-	return len(answer.Data.Result) > 0
+	return len(s.query(t, query)) > 0
 }

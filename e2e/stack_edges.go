@@ -27,12 +27,12 @@ func (s *Stack) Break(t testing.TB, f faults.Fault, edges ...string) {
 	}
 }
 
-// Mend ends every fault on every edge.
-func (s *Stack) Mend(t testing.TB) {
+// Mend ends every fault on these edges, or on every edge.
+func (s *Stack) Mend(t testing.TB, edges ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // not the test's: cleanups use it
 	defer cancel()
-	if _, err := faults.NewClient(s.API(), nil).Mend(ctx); err != nil {
+	if _, err := faults.NewClient(s.API(), nil).Mend(ctx, edges...); err != nil {
 		t.Error(err)
 	}
 }

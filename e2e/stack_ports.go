@@ -36,8 +36,8 @@ var published = []struct {
 	{"toxiproxy", []int{8474, ordersEdge}},
 	{"prometheus", []int{9090}},
 	{"productpage-naive", []int{public, internal}},
-	{"recommendations-naive", nil},
-	{"inventory-naive", nil},
+	{"recommendations-naive", []int{public}},
+	{"inventory-naive", []int{public}},
 	{"janitor", nil},
 }
 
