@@ -50,6 +50,53 @@ func TestAConnectionThatWasClosedIsSeenWithoutARoundTrip(t *testing.T) {
 	}
 }
 
+// pgx reads in the background after a slow write, and its goroutine then waits for the next answer. Nobody may have to wait for it: an
+// Acquire that did would hang for ever, whatever its context says.
+func TestAConnectionThatIsBeingReadIsLookedAtToo(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	here, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := here.Read(make([]byte, 1))
+		read <- err
+	}()
+	time.Sleep(50 * time.Millisecond) // the read has begun; if it has not, the test proves less
+	looked := make(chan bool)
+	look := func() bool {
+		go func() { looked <- hungUp(here) }()
+		select {
+		case gone := <-looked:
+			return gone
+		case <-time.After(10 * time.Second):
+			here.Close() // lets both go
+			t.Error("the look waits for the reader")
+			return <-looked
+		}
+	}
+	if look() {
+		t.Error("an idle connection is taken for closed")
+	}
+	there.Close()
+	if err := <-read; err == nil {
+		t.Error("something was read")
+	}
+	if !look() {
+		t.Error("the end that the reader has seen is not seen")
+	}
+	here.Close()
+}
+
 // After its database was away, a pool's first query works: dead connections are not handed out, and new ones were opened before.
 func TestAPoolIsWholeAgainBeforeAnybodyAsks(t *testing.T) {
 	url := storetest.Postgres(t)
