@@ -103,7 +103,9 @@ func (m *dependencyMetrics) prepare(name string, d *dependency) *dependencySerie
 func (s *dependencySeries) call(e resilience.CallEvent) {
 	s.calls[e.Outcome].Inc()
 	switch e.Outcome {
-	case resilience.OutcomeSuccess, resilience.OutcomeSlow, resilience.OutcomeFailure, resilience.OutcomeTimeout:
+	case resilience.OutcomeSuccess, resilience.OutcomeSlow: // a slow success is one: its time says the rest
+		s.durations.WithLabelValues(resilience.OutcomeSuccess.String()).Observe(e.Duration.Seconds())
+	case resilience.OutcomeFailure, resilience.OutcomeTimeout:
 		s.durations.WithLabelValues(e.Outcome.String()).Observe(e.Duration.Seconds())
 	case resilience.OutcomeRejectedLimit:
 		s.rejected.Inc()

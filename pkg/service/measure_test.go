@@ -42,6 +42,8 @@ func TestRequestsAreMeasuredByRouteTemplate(t *testing.T) {
 func TestFailuresHaveTheirSeriesFromTheStart(t *testing.T) {
 	s, _ := newTestService(t, Program{})
 	s.Router.Get("/products/{id}", ok)
+	s.Router.Get("/pictures/{id}", ok)
+	s.NothingBehind("/pictures/{id}")
 	if err := s.http.prepare(s.root); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +51,9 @@ func TestFailuresHaveTheirSeriesFromTheStart(t *testing.T) {
 	wantLine(t, metrics, `http_server_panics_total{route="/products/{id}",service="test"} 0`)
 	wantLine(t, metrics, `http_server_request_duration_seconds_count{code="500",method="GET",route="/products/{id}",service="test"} 0`)
 	wantLine(t, metrics, `http_server_request_duration_seconds_count{code="503",method="GET",route="/products/{id}",service="test"} 0`)
+	if early := grep(metrics, `code=`); strings.Contains(early, "/pictures/") || strings.Contains(early, "/readyz") {
+		t.Errorf("a route with nothing behind it has failures from the start:\n%s", early)
+	}
 	wantLine(t, metrics, `build_info{`)
 	wantLine(t, metrics, `go_goroutines{service="test"}`)
 }

@@ -39,6 +39,7 @@ func build(s *service.Service, cfg *Config, c contract) error {
 	for _, route := range []string{"/", "/products/{id}", "/checkout"} {
 		s.CanDegrade(route, string(stale), string(standIn), string(missing))
 	}
+	s.NothingBehind("/pictures/{id}.svg", "/static/*", "/problems/{name}", "/how-an-order-is-placed", "/sequences/{name}.svg")
 	s.Start("seed", sh.catalogue.store.seed)
 	s.Start("catalogue", sh.catalogue.refresh)
 	s.Go("catalogue", sh.catalogue.keepFresh)
