@@ -105,3 +105,11 @@ func look(client *http.Client, url string) (v visit) {
 	_, v.err = io.Copy(io.Discard, resp.Body)
 	return v
 }
+
+// waitWhole waits until the page shows everything, whatever the test before has left behind: a breaker may still be open.
+func (s *Stack) waitWhole(t testing.TB) {
+	t.Helper()
+	eventuallyIn(t, 30*time.Second, "a whole page", func() bool {
+		return look(&http.Client{Timeout: 2 * time.Second}, s.URL("productpage")+"/products/42").whole()
+	})
+}

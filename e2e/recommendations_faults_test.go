@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"io"
-	"net/http"
 	"testing"
 	"time"
 
@@ -66,12 +65,4 @@ func loses(t testing.TB, part, how string, lose, restore func(*Stack, testing.TB
 	}
 	judged(t, report)
 	s.sameProcesses(t, born)
-}
-
-// waitWhole waits until the page shows everything, whatever the test before has left behind: a breaker may still be open.
-func (s *Stack) waitWhole(t testing.TB) {
-	t.Helper()
-	eventuallyIn(t, 30*time.Second, "a whole page", func() bool {
-		return look(&http.Client{Timeout: 2 * time.Second}, s.URL("productpage")+"/products/42").whole()
-	})
 }
