@@ -83,43 +83,6 @@ func latencyY(top, ms float64) float64 {
 
 func shareY(top, share, height float64) float64 { return top + (1-share)*height }
 
-// ground is the time in which something was broken, what happened when, and the seconds.
-func (c *chart) ground(height float64) {
-	for _, p := range c.Phases {
-		if p.Sick {
-			fmt.Fprintf(c, `<rect class="fault" x="%.1f" y="18" width="%.1f" height="%.0f"/>`, c.x(p.From), c.x(p.To)-c.x(p.From), height-18-28)
-		}
-		fmt.Fprintf(c, `<text x="%.1f" y="12">%s</text>`, c.x(p.From), template.HTMLEscapeString(fitting(p.Name, c.x(p.To)-c.x(p.From))))
-	}
-	last := -100.0
-	for i, e := range c.Events {
-		x := c.x(e.At)
-		fmt.Fprintf(c, `<line class="event" x1="%.1f" x2="%.1f" y1="34" y2="%.0f"/>`, x, x, height-28)
-		if x-last > 15 {
-			fmt.Fprintf(c, `<text class="middle event" x="%.1f" y="30">%d</text>`, x, i+1)
-			last = x
-		}
-	}
-	step := 5.0
-	for c.span/step > c.width/70 {
-		step *= 2
-	}
-	for at := 0.0; at <= c.span; at += step {
-		fmt.Fprintf(c, `<text class="middle" x="%.1f" y="%.0f">%.0f s</text>`, c.x(at), height-12, at)
-	}
-}
-
-// fitting is as much of a phase's name as has room above it: all of it, what is before its colon, or nothing.
-func fitting(name string, width float64) string {
-	act, _, _ := strings.Cut(name, ":")
-	for _, text := range []string{name, act} {
-		if width > 7*float64(len(text)) || text == fault {
-			return text
-		}
-	}
-	return ""
-}
-
 func (c *chart) rule(y float64, class, label string) {
 	fmt.Fprintf(c, `<line class="%s" x1="%.0f" x2="%.0f" y1="%.1f" y2="%.1f"/><text class="end" x="%.0f" y="%.1f">%s</text>`,
 		class, c.left, c.width-c.right, y, y, c.left-5, y+4, label)
