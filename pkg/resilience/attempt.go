@@ -63,6 +63,14 @@ func (r *run) admit(c *call) error {
 		}
 		r.ticket = ticket
 	}
+	if c.rival != nil && !c.rival.beginSecond() { // the first has answered while this one stood in line
+		d.limiter.release()
+		if d.breaker != nil {
+			d.breaker.report(r.ticket, OutcomeCanceled, 0, c.now)
+		}
+		c.outcome = OutcomeCanceled
+		return context.Canceled
+	}
 	return nil
 }
 

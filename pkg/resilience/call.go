@@ -71,7 +71,7 @@ type call struct {
 }
 
 func newCall(ctx context.Context, d *Dependency) call {
-	c := call{dep: d, ctx: d.obs.OnCallStart(ctx, d.name), begun: time.Now(), outcome: OutcomeFailure}
+	c := call{dep: d, ctx: d.obs.OnCallStart(unmarked(ctx), d.name), begun: time.Now(), outcome: OutcomeFailure}
 	c.now = c.begun
 	c.deadline, _ = ctx.Deadline()
 	if total := d.cfg.Timeout.Total; total > 0 {

@@ -112,16 +112,34 @@ const (
 	HedgePrimaryWon HedgeResult = "primary_won" // both ran
 	HedgeBackupWon  HedgeResult = "hedge_won"
 	HedgeBothFailed HedgeResult = "both_failed"
-	HedgeSuppressed HedgeResult = "suppressed" // due, but over the cap or the budget, or a breaker was not closed
+	HedgeSuppressed HedgeResult = "suppressed" // due, but not made: over the cap or the budget, a breaker not closed, no slot free
 )
 
-type (
-	backupKey struct{}
-	hedgeKey  struct{}
-)
+type markKey struct{}
 
-// OnBackup tells fn that it runs for Hedge.Backup, not for the Dependency it was called with.
-func OnBackup(ctx context.Context) bool { return ctx.Value(backupKey{}) != nil }
+// mark says which attempt of a race a context belongs to.
+type mark struct{ hedge, backup bool }
+
+func marked(ctx context.Context, hedge, backup bool) context.Context {
+	return context.WithValue(ctx, markKey{}, mark{hedge, backup})
+}
+
+// unmarked keeps the marks of one call out of another that fn makes with its context: that one has a first attempt of its own, on
+// nobody's backup.
+func unmarked(ctx context.Context) context.Context {
+	if markOf(ctx) == (mark{}) {
+		return ctx
+	}
+	return marked(ctx, false, false)
+}
+
+func markOf(ctx context.Context) mark {
+	m, _ := ctx.Value(markKey{}).(mark)
+	return m
+}
+
+// OnBackup tells fn that it runs for Hedge.Backup, not for the Dependency it was called with. A Call inside fn starts afresh.
+func OnBackup(ctx context.Context) bool { return markOf(ctx).backup }
 
 // IsHedge tells fn and observers that another attempt of the same call may be running, which took unusually long.
-func IsHedge(ctx context.Context) bool { return ctx.Value(hedgeKey{}) != nil }
+func IsHedge(ctx context.Context) bool { return markOf(ctx).hedge }

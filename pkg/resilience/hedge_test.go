@@ -404,7 +404,7 @@ func TestRefusedHedgeDoesNotHideTheFirstError(t *testing.T) {
 		if err != errDown {
 			t.Errorf("error is %v", err)
 		}
-		if e := obs.last(); e.Attempts != 1 || e.Outcome != OutcomeFailure || e.Hedge != HedgeBothFailed {
+		if e := obs.last(); e.Attempts != 1 || e.Outcome != OutcomeFailure || e.Hedge != HedgeSuppressed {
 			t.Errorf("reported %+v", e)
 		}
 	})

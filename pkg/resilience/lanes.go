@@ -15,10 +15,11 @@ type lanes struct {
 
 // standing is how a race stands.
 type standing struct {
-	over       bool // nothing more may start or win
-	suppressed bool // the second was due, but not allowed
-	firstWon   bool
-	secondWon  bool
+	over        bool // nothing more may start or win
+	suppressed  bool // the second was due, but not allowed
+	secondBegun bool // every layer has let it pass
+	firstWon    bool
+	secondWon   bool
 }
 
 // enter tells how to cancel the first attempt.
@@ -29,6 +30,14 @@ func (l *lanes) enter(cancel context.CancelFunc) {
 	if l.secondWon {
 		cancel()
 	}
+}
+
+// beginSecond tells whether the second attempt, which has passed every layer, is still wanted.
+func (l *lanes) beginSecond() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.secondBegun = !l.over
+	return l.secondBegun
 }
 
 // win makes the second attempt the winner, unless the race is over.

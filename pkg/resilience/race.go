@@ -37,7 +37,7 @@ func raced[T any](c *call, fn func(context.Context) (T, error)) (T, error) {
 	if delay, ok := c.dep.hedger.hedgeDelay(); ok {
 		r.timer = time.AfterFunc(delay, r.hedge)
 	}
-	defer r.abandon() // fn may panic
+	defer r.abandon(c) // fn may panic
 	c.lanes = &r.lanes
 	v, err := attempt(c, fn)
 	c.lanes = nil
@@ -46,9 +46,6 @@ func raced[T any](c *call, fn func(context.Context) (T, error)) (T, error) {
 	switch {
 	case c.outcome.answered():
 		c.hedge = r.resultOfFirst(started)
-		if started {
-			c.attempts++
-		}
 	case started:
 		return r.await(c, v, err)
 	case c.mayFailOver(err):
@@ -82,13 +79,7 @@ func (r *race[T]) open(now time.Time, hedge bool) bool {
 		r.suppressed = !r.over
 		return false
 	}
-	ctx := r.second.ctx
-	if hedge {
-		ctx = context.WithValue(ctx, hedgeKey{}, true)
-	}
-	if r.second.dep != r.from {
-		ctx = context.WithValue(ctx, backupKey{}, true)
-	}
+	ctx := marked(r.second.ctx, hedge, r.second.dep != r.from)
 	// With the deadline of the call, so that the caller need not wait for an fn that ignores its context.
 	r.second.ctx, r.cancelSecond = context.WithDeadline(ctx, r.second.deadline)
 	r.second.begun, r.second.now = now, now
@@ -120,7 +111,6 @@ func (r *race[T]) await(c *call, v T, err error) (T, error) {
 	case <-r.ended:
 	case <-r.second.ctx.Done():
 		if !r.hasEnded() { // out of time, or the caller has left
-			c.attempts++
 			return v, err
 		}
 	}
@@ -128,10 +118,10 @@ func (r *race[T]) await(c *call, v T, err error) (T, error) {
 	if r.panic != nil {
 		panic(r.err)
 	}
-	if refused := r.second.attempts == r.firstNumber; !refused {
-		c.attempts++
+	if r.stands().secondBegun {
 		c.outcome = r.second.outcome
 	} else if c.attempts == r.firstNumber {
+		c.hedge = HedgeSuppressed
 		return v, err // the first has been made: what it died of is the news, and may be worth a retry
 	}
 	if r.second.outcome.answered() {
@@ -165,27 +155,31 @@ func (r *race[T]) firstEnded(answered, left bool) (started bool) {
 
 // resultOfFirst says what came of hedging when the first attempt has succeeded.
 func (r *race[T]) resultOfFirst(started bool) HedgeResult {
-	switch {
-	case started && r.stands().secondWon: // both have: in the same instant, or because the first ignores its context
+	switch s := r.stands(); {
+	case s.secondWon: // both have: in the same instant, or because the first ignores its context
 		<-r.ended
 		r.discard()
 		return HedgePrimaryWon
-	case started:
+	case s.secondBegun:
 		return HedgePrimaryWon
-	case r.stands().suppressed:
+	case started || s.suppressed:
 		return HedgeSuppressed
 	}
 	return HedgeNotNeeded
 }
 
-// abandon ends what is still running.
-func (r *race[T]) abandon() {
+// abandon ends what is still running. From here on nothing can begin, so this is where the second attempt is counted: one that
+// was refused, or still stands in line, has never been made.
+func (r *race[T]) abandon(c *call) {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true
+	if r.secondBegun {
+		c.attempts++
+	}
 	if r.cancelSecond != nil {
 		r.cancelSecond()
 	}
