@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -17,17 +16,13 @@ type Middleware struct {
 	Store   *Store
 	Route   string                                          // "POST /payments/{id}": method and template, constant
 	Tenant  func(r *http.Request) (string, error)           // whose key it is, authenticated; a *Refusal is sent as it is
-	Budget  time.Duration                                   // of the handler, which outlives its client. Default 4 s; below Lease - FinishTimeout
 	MaxBody int64                                           // bytes of the request. Default 64 KiB
 	Refuse  func(http.ResponseWriter, *http.Request, error) // Default WriteProblem
 }
 
-// Wrap returns next behind the key. next sees a context that survives the client, its answer is buffered, and 5xx, 408,
-// 425 and 429 release the key instead of being stored. GET and HEAD pass untouched, with or without a key.
+// Wrap returns next behind the key. next sees a context that survives the client for the Budget, its answer is buffered, and
+// 5xx, 408, 425 and 429 release the key instead of being stored. GET and HEAD pass untouched, with or without a key.
 func (m Middleware) Wrap(next http.Handler) http.Handler {
-	if m.Budget == 0 {
-		m.Budget = 4 * time.Second
-	}
 	if m.MaxBody == 0 {
 		m.MaxBody = 64 << 10
 	}
@@ -60,7 +55,7 @@ func (m Middleware) serve(w http.ResponseWriter, r *http.Request, next http.Hand
 	if replay != nil {
 		return *replay, nil
 	}
-	ctx, cancel := Detach(r.Context(), m.Budget)
+	ctx, cancel := Detach(r.Context(), m.Store.cfg.Budget)
 	defer cancel()
 	x := &exchange{claim: claim}
 	release := true
@@ -91,7 +86,7 @@ func (m Middleware) request(w http.ResponseWriter, r *http.Request) (Request, er
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, m.MaxBody))
 	if err != nil {
-		return Request{}, &Refusal{Name: "malformed-request", Status: http.StatusBadRequest, Detail: "The body is too large or broke off.", Cause: err}
+		return Request{}, unreadable(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	fingerprint, err := FingerprintOf(r.Method, m.Route, []string{r.URL.EscapedPath()}, canonical(body))
@@ -103,7 +98,10 @@ func canonical(body []byte) any {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil || d.More() {
+	if d.Decode(&v) != nil {
+		return body
+	}
+	if _, err := d.Token(); err != io.EOF { // More would not see a bracket too many, and what follows it
 		return body
 	}
 	return v

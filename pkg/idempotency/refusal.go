@@ -2,6 +2,8 @@ package idempotency
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -9,6 +11,8 @@ import (
 const (
 	KeyMissing     = "idempotency-key-missing" // 400
 	KeyInvalid     = "idempotency-key-invalid" // 400
+	Malformed      = "malformed-request"       // 400: the body broke off
+	BodyTooLarge   = "body-too-large"          // 413
 	KeyReused      = "idempotency-key-reused"  // 422
 	InProgress     = "request-in-progress"     // 409 + Retry-After
 	OutcomeUnknown = "outcome-unknown"         // 503 + Retry-After
@@ -45,6 +49,16 @@ func (r *Refusal) Unwrap() error { return r.Cause }
 
 func keyInvalid(detail string) *Refusal {
 	return &Refusal{Name: KeyInvalid, Status: 400, Detail: detail}
+}
+
+// unreadable is a body that could not be read to its end.
+func unreadable(cause error) *Refusal {
+	var tooLarge *http.MaxBytesError // the Middleware's limit, or a lower one in front of it
+	if errors.As(cause, &tooLarge) {
+		return &Refusal{Name: BodyTooLarge, Status: 413, Cause: cause,
+			Detail: fmt.Sprintf("The body must not be larger than %d bytes.", tooLarge.Limit)}
+	}
+	return &Refusal{Name: Malformed, Status: 400, Detail: "The body broke off.", Cause: cause}
 }
 
 // Reused is the refusal of a key that was used with a different request. It does not say what differed: the caller may be

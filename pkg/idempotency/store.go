@@ -19,7 +19,8 @@ func Schema() string { return schema }
 
 // Config of a Store. Zero durations take the defaults.
 type Config struct {
-	Lease         time.Duration // how long an owner may work unseen; above request budget + FinishTimeout. Default 10 s
+	Lease         time.Duration // how long an owner may work unseen; above Budget + FinishTimeout. Default 10 s
+	Budget        time.Duration // for the work between Claim and Finish, which outlives its client. Default half of what Finish leaves of Lease: 4 s
 	Wait          time.Duration // how long a twin in flight is waited for; negative: not at all. Default 200 ms
 	StoreTimeout  time.Duration // for one claim or release when the caller's context sets no earlier deadline. Default 2 s
 	FinishTimeout time.Duration // for the final transaction, whatever became of the client. Default 2 s
@@ -72,6 +73,7 @@ func New(pool *pgxpool.Pool, cfg Config) (*Store, error) {
 	def(&cfg.Wait, 200*time.Millisecond)
 	def(&cfg.StoreTimeout, 2*time.Second)
 	def(&cfg.FinishTimeout, 2*time.Second)
+	def(&cfg.Budget, max(0, cfg.Lease-cfg.FinishTimeout)/2) // the other half is slack: the lease began before the claim's answer arrived
 	def(&cfg.Keep, 24*time.Hour)
 	def(&cfg.CacheTimeout, 25*time.Millisecond)
 	def(&cfg.CacheTTL, time.Hour)
@@ -85,10 +87,10 @@ func New(pool *pgxpool.Pool, cfg Config) (*Store, error) {
 	if pool == nil {
 		errs = append(errs, errors.New("a pool is needed"))
 	}
-	if cfg.Lease <= cfg.FinishTimeout {
-		errs = append(errs, fmt.Errorf("lease %s must exceed the finish timeout %s: it covers the work and the finish", cfg.Lease, cfg.FinishTimeout))
+	if cfg.Lease <= cfg.Budget+cfg.FinishTimeout {
+		errs = append(errs, fmt.Errorf("lease %s must exceed budget %s + finish timeout %s: an owner still at work would be replaced", cfg.Lease, cfg.Budget, cfg.FinishTimeout))
 	}
-	for name, d := range map[string]time.Duration{"store timeout": cfg.StoreTimeout, "finish timeout": cfg.FinishTimeout, "keep": cfg.Keep, "cache timeout": cfg.CacheTimeout, "cache TTL": cfg.CacheTTL} {
+	for name, d := range map[string]time.Duration{"budget": cfg.Budget, "store timeout": cfg.StoreTimeout, "finish timeout": cfg.FinishTimeout, "keep": cfg.Keep, "cache timeout": cfg.CacheTimeout, "cache TTL": cfg.CacheTTL} {
 		if d < 0 {
 			errs = append(errs, fmt.Errorf("%s %s is negative", name, d))
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -316,10 +317,23 @@ func TestNewRefusesImpossibleSettings(t *testing.T) {
 	if _, err := New(nil, Config{}); err == nil {
 		t.Error("no pool was accepted")
 	}
-	if _, err := New(pool, Config{Lease: time.Second, FinishTimeout: 2 * time.Second}); err == nil {
-		t.Error("a lease shorter than the finish was accepted")
-	}
-	if _, err := New(pool, Config{Keep: -time.Second}); err == nil {
-		t.Error("a negative age was accepted")
+	for name, c := range map[string]struct {
+		cfg  Config
+		want string // a part of the error; "" = accepted
+	}{
+		"defaults":                        {Config{}, ""},
+		"short lease, budget by default":  {Config{Lease: 3 * time.Second}, ""},
+		"lease just above both":           {Config{Lease: 6*time.Second + 1, Budget: 4 * time.Second}, ""},
+		"lease equal to both":             {Config{Lease: 6 * time.Second, Budget: 4 * time.Second}, "lease 6s must exceed budget 4s + finish timeout 2s"},
+		"lease equal to the finish":       {Config{Lease: 2 * time.Second}, "lease 2s must exceed"},
+		"lease shorter than the finish":   {Config{Lease: time.Second, FinishTimeout: 2 * time.Second}, "lease 1s must exceed"},
+		"budget that default lease lacks": {Config{Budget: 8 * time.Second}, "lease 10s must exceed"},
+		"negative budget":                 {Config{Budget: -time.Second}, "budget -1s is negative"},
+		"negative age":                    {Config{Keep: -time.Second}, "keep -1s is negative"},
+	} {
+		_, err := New(pool, c.cfg)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error = %v, want %q", name, err, c.want)
+		}
 	}
 }
