@@ -61,6 +61,7 @@ type call struct {
 	now      time.Time // the latest reading of the clock, one per stage
 	deadline time.Time // zero without one
 	attempts int       // started so far
+	onBackup int       // of these, by another Dependency
 	outcome  Outcome   // of the call; of the latest attempt while it runs
 	final    error     // replaces the last error, if set
 	earlier  []error   // of attempts before the last, oldest first
@@ -172,7 +173,8 @@ func (c *call) joined(err error) error {
 // end reports the call. It runs deferred, so that a panic of fn is a call too.
 func (c *call) end(err *error) {
 	c.dep.obs.OnCall(c.ctx, CallEvent{
-		Dependency: c.dep.name, Outcome: c.outcome, Duration: c.now.Sub(c.begun), Attempts: c.attempts, Hedge: c.hedge, Err: *err,
+		Dependency: c.dep.name, Outcome: c.outcome, Duration: c.now.Sub(c.begun), Attempts: c.attempts, OnBackup: c.onBackup,
+		Hedge: c.hedge, Err: *err,
 	})
 }
 

@@ -19,7 +19,7 @@ type Hedge struct {
 	MinSamples int     // attempts to have seen before the first hedge; 0 means 100
 
 	// Backup, if not nil, is who gets the second attempt: the primary database of a replica, say. fn asks OnBackup. It has
-	// a breaker and limits of its own. If the breaker of this Dependency refuses a call, Backup takes it at once; that costs
+	// a breaker and limits of its own, and its observer hears of each as a call. If the breaker of this Dependency refuses a call, Backup takes it at once; that costs
 	// no budget, since the call was not made. If an attempt fails early, Backup is asked at once too, within the budget.
 	Backup *Dependency
 }

@@ -164,6 +164,12 @@ func (r *recorder) last() CallEvent {
 	return r.calls[len(r.calls)-1]
 }
 
+func (r *recorder) heard() (calls, attempts int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.calls), len(r.attempts)
+}
+
 // outcomes counts the logical calls.
 func (r *recorder) outcomes() map[Outcome]int {
 	r.mu.Lock()

@@ -21,7 +21,7 @@ const (
 // in one of them is logged and harms nobody.
 type Observer interface {
 	// OnCallStart announces a logical call and returns the context it will run with: the caller's, or one derived from it that
-	// carries a span.
+	// carries a span. What a Dependency is asked as the Hedge.Backup of another is a logical call of its own, of one attempt.
 	OnCallStart(ctx context.Context, dependency string) context.Context
 
 	// OnCall reports the end of a logical call, once each, whatever became of it, with the context of OnCallStart.
@@ -44,6 +44,7 @@ type CallEvent struct {
 	Outcome    Outcome
 	Duration   time.Duration // waiting and pauses included
 	Attempts   int           // started; 0 if the call was refused
+	OnBackup   int           // of these, by Hedge.Backup, whose observer has heard of them
 	Hedge      HedgeResult   // "" if it could not have been hedged
 	Err        error         // what Call returned; a success has one too if it is an answer ("no such user")
 }

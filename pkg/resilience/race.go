@@ -20,6 +20,8 @@ type race[T any] struct {
 	timer       *time.Timer
 	firstNumber int
 
+	ctx context.Context // of the second attempt
+
 	// The second attempt. Written by its goroutine until ended is closed, read by the caller afterwards.
 	second call
 	ended  chan struct{} // nil until it has started
@@ -79,9 +81,8 @@ func (r *race[T]) open(now time.Time, hedge bool) bool {
 		r.suppressed = !r.over
 		return false
 	}
-	ctx := marked(r.second.ctx, hedge, r.second.dep != r.from)
 	// With the deadline of the call, so that the caller need not wait for an fn that ignores its context.
-	r.second.ctx, r.cancelSecond = context.WithDeadline(ctx, r.second.deadline)
+	r.ctx, r.cancelSecond = context.WithDeadline(marked(r.second.ctx, hedge, r.onBackup()), r.second.deadline)
 	r.second.begun, r.second.now = now, now
 	r.over = false
 	r.ended = make(chan struct{})
@@ -98,18 +99,28 @@ func (r *race[T]) run() {
 		if r.second.outcome.answered() && !r.win() {
 			r.discard()
 		}
+		if r.onBackup() {
+			r.second.attempts -= r.firstNumber
+			r.second.end(&r.err)
+		}
 		close(r.ended)
 		r.cancelSecond()
 	}()
+	r.second.ctx = r.ctx
+	if r.onBackup() { // whose observer hears of a call, or nobody would count what the backup refuses
+		r.second.ctx = r.second.dep.obs.OnCallStart(r.ctx, r.second.dep.name)
+	}
 	r.value, r.err = attempt(&r.second, r.fn)
 }
+
+func (r *race[T]) onBackup() bool { return r.second.dep != r.from }
 
 // await returns what the second attempt brings, after the first has failed with err.
 func (r *race[T]) await(c *call, v T, err error) (T, error) {
 	c.hedge = HedgeBothFailed
 	select {
 	case <-r.ended:
-	case <-r.second.ctx.Done():
+	case <-r.ctx.Done():
 		if !r.hasEnded() { // out of time, or the caller has left
 			return v, err
 		}
@@ -179,6 +190,9 @@ func (r *race[T]) abandon(c *call) {
 	r.over = true
 	if r.secondBegun {
 		c.attempts++
+		if r.onBackup() {
+			c.onBackup++
+		}
 	}
 	if r.cancelSecond != nil {
 		r.cancelSecond()
