@@ -119,6 +119,21 @@ func TestCacheReplaysWithoutPostgres(t *testing.T) {
 	refusal(t, err, Unavailable)
 }
 
+// TestCacheKeepsScopeAndKeyApart moves the border between the two: the same characters, another tenant's key.
+func TestCacheKeepsScopeAndKeyApart(t *testing.T) {
+	cache := &memory{values: map[string][]byte{}}
+	s, pool := newStore(t, Config{Cache: cache})
+	req := request(t, someKey, "x")
+	if err := s.Finish(t.Context(), mustClaim(t, s, req), created("alice's receipt"), nil); err != nil {
+		t.Fatal(err)
+	}
+	pool.Close() // what is answered now comes from the cache
+	other := req
+	other.Scope, other.Key = req.Scope+req.Key[:1], req.Key[1:]
+	_, _, err := s.Claim(t.Context(), other)
+	refusal(t, err, Unavailable)
+}
+
 func TestLosingTheCacheChangesNoResult(t *testing.T) {
 	cache := &memory{values: map[string][]byte{}}
 	s, pool := newStore(t, Config{Cache: cache})

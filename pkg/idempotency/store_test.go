@@ -199,6 +199,38 @@ func TestReleaseLetsTheSameKeyTryAgainAtOnce(t *testing.T) {
 	}
 }
 
+func TestReleaseOutlivesItsClient(t *testing.T) {
+	s, _ := newStore(t, Config{})
+	req := request(t, someKey, "x")
+	claim := mustClaim(t, s, req)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Release(ctx, claim); err != nil {
+		t.Fatalf("release on a dead client's context: %v", err)
+	}
+	mustClaim(t, s, req)
+}
+
+// TestAnswersAreStoredOnce: an owner that finishes twice, or releases behind its finish, changes nothing any more. Somebody may
+// have been told the first answer.
+func TestAnswersAreStoredOnce(t *testing.T) {
+	s, pool := newStore(t, Config{})
+	req := request(t, someKey, "x")
+	claim := mustClaim(t, s, req)
+	if err := s.Finish(t.Context(), claim, created("first"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Finish(t.Context(), claim, created("second"), effect(claim, "twice")); !errors.Is(err, ErrFenced) {
+		t.Errorf("second finish: %v, want ErrFenced", err)
+	}
+	if err := s.Release(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustReplay(t, s, req); string(got.Body) != "first" || count(t, pool, "effects") != 0 {
+		t.Errorf("replay = %q, %d effects, want the first finish and nothing else", got.Body, count(t, pool, "effects"))
+	}
+}
+
 func TestRenewGivesAFreshOperation(t *testing.T) {
 	s, _ := newStore(t, Config{})
 	req := request(t, someKey, "x")
