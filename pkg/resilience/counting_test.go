@@ -187,27 +187,3 @@ func TestDependsOnGobreakerAlone(t *testing.T) {
 		t.Errorf("depends on %v, want %v", got, want)
 	}
 }
-
-// FuzzConfig makes sure that whatever is accepted works.
-func FuzzConfig(f *testing.F) {
-	f.Add(int64(time.Second), int64(0), 50, int64(0), 0.5, 20, int64(time.Second), 1, 2, int64(time.Millisecond), 0.05)
-	f.Add(int64(0), int64(0), 0, int64(0), 0.0, 0, int64(0), 0, 0, int64(0), 0.0)
-	f.Add(int64(-1), int64(1), -1, int64(1), 2.0, -1, int64(-1), -1, 99, int64(-1), 1.0)
-	f.Fuzz(func(t *testing.T, total, attempt int64, bulkhead int, wait int64, ratio float64, minCalls int, openFor int64, probes, retries int, base int64, hedge float64) {
-		d, err := New("dep", Config{
-			Timeout:  Timeout{Total: time.Duration(total), Attempt: time.Duration(attempt)},
-			Bulkhead: Bulkhead{Max: bulkhead, MaxWait: time.Duration(wait)},
-			Breaker:  Breaker{FailureRatio: ratio, MinCalls: minCalls, OpenFor: time.Duration(openFor), Probes: probes},
-			Retry:    Retry{Max: retries, Base: time.Duration(base)},
-			Hedge:    Hedge{MaxRatio: hedge, Idempotent: hedge != 0},
-		}, nil)
-		if err != nil {
-			return
-		}
-		defer d.Close()
-		if v, err := Call(t.Context(), d, succeed); v != 1 && !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s\n%d, %v", d.Describe(), v, err)
-		}
-		wantIdle(t, d)
-	})
-}

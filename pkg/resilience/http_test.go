@@ -336,6 +336,7 @@ func TestParseRetryAfter(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for v, want := range map[string]time.Duration{
 		"": 0, "5": 5 * time.Second, "0": 0, "-5": 0, "soon": 0, "1.5": 0, "999999999": time.Hour,
+		"4294967296": time.Hour, "18446744073709551616": time.Hour, "+5": 0, "5_0": 0,
 		"Sun, 01 Mar 2026 12:00:07 GMT": 7 * time.Second,
 		"Sun, 01 Mar 2026 11:00:00 GMT": 0,
 		"Mon, 01 Mar 2027 12:00:00 GMT": time.Hour,
@@ -347,12 +348,16 @@ func TestParseRetryAfter(t *testing.T) {
 }
 
 func FuzzParseRetryAfter(f *testing.F) {
-	for _, v := range []string{"5", "-1", "Sun, 01 Mar 2026 12:00:07 GMT", "99999999999999999999"} {
+	for _, v := range []string{"5", "-1", "Sun, 01 Mar 2026 12:00:07 GMT", "4294967296", "99999999999999999999"} {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v string) {
-		if d := ParseRetryAfter(v, time.Now()); d < 0 || d > time.Hour {
+		d := ParseRetryAfter(v, time.Now())
+		if d < 0 || d > time.Hour {
 			t.Errorf("ParseRetryAfter(%q) = %v", v, d)
+		}
+		if number := v != "" && strings.Trim(v, "0123456789") == ""; number && (d == 0) != (strings.Trim(v, "0") == "") {
+			t.Errorf("ParseRetryAfter(%q) = %v, and it is a number", v, d)
 		}
 	})
 }

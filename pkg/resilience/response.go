@@ -1,6 +1,7 @@
 package resilience
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,9 +57,9 @@ func ParseRetryAfter(v string, now time.Time) time.Duration {
 	if at, err := http.ParseTime(v); err == nil {
 		return min(max(at.Sub(now), 0), maxRetryAfter)
 	}
-	seconds, err := strconv.ParseUint(v, 10, 32)
-	if err != nil {
+	seconds, err := strconv.ParseUint(v, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // a number that is too large is the longest hint, not none
 		return 0
 	}
-	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	return time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
 }
