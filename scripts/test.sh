@@ -66,6 +66,7 @@ promtool() {
 stage_unit() {
 	deploy/airgap/prepare.sh
 	go test -race -shuffle=on work
+	go test -run '^TestAllocations$' ./pkg/resilience # the race detector allocates, too
 }
 
 # The browser tests look at the pages with Chromium.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"watertight.example/pkg/resilience"
 )
 
 // PostgresOptions says how a pool is sized and used. Zero values get the defaults named here.
@@ -68,6 +70,15 @@ func (s *Service) Postgres(name string, url Secret, opt PostgresOptions) (*pgxpo
 	s.Start(name, warmUp)
 	s.Ready(name, pool.Ping)
 	return pool, nil
+}
+
+// CheckPool fails when deps could together take more connections than the pool has, see [resilience.CheckShared]: then one of them
+// starves the others in the pool's own queue. A service that is played without its bulkheads has none to compare.
+func (s *Service) CheckPool(pool *pgxpool.Pool, deps ...*resilience.Dependency) error {
+	if s.base.Without == Bulkhead {
+		return nil
+	}
+	return resilience.CheckShared("the pool", int(pool.Config().MaxConns), deps...)
 }
 
 // unlessAway tries warmUp once: a part that can be done without must not keep the service from starting, but one that is there

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 
+	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/service/servicetest"
 	"watertight.example/pkg/storetest"
 )
@@ -252,5 +253,28 @@ func TestPostgresThatIsAwayFailsFast(t *testing.T) {
 	defer pool.Close()
 	if err := warm(t.Context(), pool, 2); err == nil {
 		t.Error("warm without a database")
+	}
+}
+
+func TestAPoolMustHoldWhatItsDependenciesMayTake(t *testing.T) {
+	for _, c := range []struct {
+		without Pattern
+		most    int
+		refused bool
+	}{{"", 8, false}, {"", 9, true}, {Bulkhead, 9, false}} {
+		s, _ := newStartingService(t, Program{})
+		s.base.Without = c.without
+		pool, err := s.Postgres("postgres", "postgres://u@127.0.0.1:1/x", PostgresOptions{MaxConns: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		dep, err := s.Dependency("postgres", resilience.Config{Timeout: resilience.Timeout{Total: time.Second}, Bulkhead: resilience.Bulkhead{Max: c.most}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.CheckPool(pool, dep); (err != nil) != c.refused {
+			t.Errorf("without %q, %d of 8: %v", c.without, c.most, err)
+		}
 	}
 }

@@ -69,6 +69,9 @@ func buildStore(s *service.Service, cfg *Config, snap *snapshot) (*store, error)
 		return nil, err
 	}
 	dep, err := s.Dependency("postgres-primary", policy)
+	if err == nil && cfg.Resilience {
+		err = s.CheckPool(db, dep)
+	}
 	return &store{db: db, dep: dep, hold: cfg.HoldTTL, moved: snap.moved}, err
 }
 

@@ -64,6 +64,9 @@ func newWindow(s *service.Service, cfg *Config) (w *window, err error) {
 		return nil, err
 	}
 	w.dep, err = s.Dependency("postgres-replica", policy)
+	if err == nil && cfg.Resilience {
+		err = s.CheckPool(w.replica, w.dep)
+	}
 	return w, err
 }
 
@@ -73,5 +76,8 @@ func primaryReads(s *service.Service, cfg *Config) (*pgxpool.Pool, *resilience.D
 		return nil, nil, err
 	}
 	dep, err := s.Dependency("postgres-primary-reads", cfg.primaryReadPolicy())
-	return db, dep, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, dep, s.CheckPool(db, dep)
 }

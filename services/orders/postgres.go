@@ -40,6 +40,7 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 
 // The time is a statement_timeout, which speaks first and keeps the connection, and the wait for a twin in flight. The bulkhead is
 // wide, because twins wait inside it without a connection; the pool is what bounds Postgres' load. Nothing is shed after a claim.
+// (So Service.CheckPool, which the other services ask about their pools, has no say here.)
 func postgresPolicy(openFor time.Duration) resilience.Config {
 	return resilience.Config{
 		Timeout:  resilience.Timeout{Total: 1500 * time.Millisecond},

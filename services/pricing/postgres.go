@@ -39,7 +39,10 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 		Breaker: resilience.Breaker{FailureRatio: 0.5, SlowRatio: 0.8, SlowAfter: 200 * time.Millisecond, MinCalls: 20, Window: 10 * total,
 			ConsecutiveFailures: 5, OpenFor: cfg.PostgresOpenFor, Probes: 1},
 	})
-	return &store{pool: pool, postgres: postgres}, err
+	if err != nil {
+		return nil, err
+	}
+	return &store{pool: pool, postgres: postgres}, s.CheckPool(pool, postgres)
 }
 
 // query runs one statement and collects its rows.

@@ -38,7 +38,10 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 	pool, err := s.Postgres("catalogue", cfg.DatabaseURL, service.PostgresOptions{
 		MaxConns: cfg.PostgresMaxCalls, MinConns: 1, StatementTimeout: loadBudget - 200*time.Millisecond, Migrations: migrations,
 	})
-	return &store{dep: dep, pool: pool}, err
+	if err != nil {
+		return nil, err
+	}
+	return &store{dep: dep, pool: pool}, s.CheckPool(pool, dep)
 }
 
 const columns = "id, category, kind, name, description, material, colour, size"

@@ -33,6 +33,9 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 		return nil, err
 	}
 	postgres, err := s.Dependency("postgres", policy)
+	if err == nil && cfg.Resilience {
+		err = s.CheckPool(pool, postgres)
+	}
 	return &store{pool: pool, postgres: postgres, statementTimeout: options.StatementTimeout}, err
 }
 
