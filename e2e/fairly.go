@@ -18,6 +18,10 @@ import (
 // fails for no fault of his own, and five of them open a breaker.
 const standstill = 50 * time.Millisecond
 
+// mostReplays bounds how often a whole run plays a test again, of the about fifty that are about time: a machine that needs more than that
+// cannot judge them, and a shop that needs more than that is not well.
+const mostReplays = 12
+
 // fairly plays a test that is about time. What fails while the machine demonstrably stood still says something about the machine, so it is
 // played again, at most twice: what our code breaks is broken then, too. Never excused is what [inexcusable] reports: no pause makes a
 // page fail, or a second order.
@@ -31,7 +35,8 @@ func fairly(t *testing.T, play func(t testing.TB)) {
 		switch {
 		case len(one.said) == 0:
 			return
-		case !one.final && pauses.Longest() >= standstill && try < 3:
+		case !one.final && pauses.Longest() >= standstill && try < 3 && shared.replays < mostReplays:
+			shared.replays++
 			t.Logf("once more, because %s: %q", pauses, one.said)
 		default:
 			t.Logf("%s", pauses)

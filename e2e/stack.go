@@ -50,6 +50,8 @@ var shared struct {
 	once sync.Once
 	s    *Stack
 	err  error
+
+	replays int // by fairly; tests that use it do not run side by side
 }
 
 // stack returns the running shop, whole: every service ready, no fault set. The first call starts it, which takes

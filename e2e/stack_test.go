@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}()
 	code := m.Run()
+	fmt.Printf("e2e: %d times was a test played again, because the machine stood still (at most %d are allowed)\n", shared.replays, mostReplays)
 	if !remove() {
 		code = 1
 	}
