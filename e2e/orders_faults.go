@@ -44,14 +44,20 @@ func deck() (all []trouble) {
 		back := func(t testing.TB, s *Stack) { s.waitAccepts(t, store) }
 		add("restarted", store, away((*Stack).Stop, (*Stack).Start, store, time.Second, back))
 		add("killed", store, away((*Stack).Kill, (*Stack).Start, store, time.Second, back))
+		if store == "postgres" || store == "redis" {
+			add("frozen", store, away((*Stack).Pause, (*Stack).Unpause, store, silence, back))
+		}
 	}
+	// Redis is a short cut: one that answers late, or not at all, must cost time and nothing else.
+	add("slow", "redis", toxic("redis", slowTime, lateBy(200*time.Millisecond)))
+	add("partitioned", "redis", toxic("redis", silence, blackHole("upstream"), blackHole("downstream")))
 	add("flushed", "redis", flushRedis)
 	add("flushed", "redis", flushRedis)
 	for _, edge := range []string{"orders-inventory", "orders-postgres"} {
 		add("partitioned", edge, toxic(edge, silence, blackHole("upstream"), blackHole("downstream")))
 	}
 	for _, edge := range []string{"orders-postgres", "inventory-postgres"} {
-		add("slow", edge, toxic(edge, slowTime, toxiproxy.Toxic{Type: "latency", Stream: "downstream", Attributes: toxiproxy.Attributes{"latency": slowness.Milliseconds()}}))
+		add("slow", edge, toxic(edge, slowTime, lateBy(slowness)))
 	}
 	// The order is placed, the answer never arrives: not a byte of it, or half.
 	add("answers cut", "productpage-orders", toxic("productpage-orders", cutTime, toxiproxy.Toxic{Type: "reset_peer", Stream: "downstream", Attributes: toxiproxy.Attributes{"timeout": 0}}))
@@ -72,6 +78,11 @@ func away(take, give func(*Stack, testing.TB, ...string), name string, long time
 // blackHole swallows what is sent and closes nothing: the other side is not down, it is silent.
 func blackHole(stream string) toxiproxy.Toxic {
 	return toxiproxy.Toxic{Type: "timeout", Stream: stream, Attributes: toxiproxy.Attributes{"timeout": 0}}
+}
+
+// lateBy delays every answer.
+func lateBy(d time.Duration) toxiproxy.Toxic {
+	return toxiproxy.Toxic{Type: "latency", Stream: "downstream", Attributes: toxiproxy.Attributes{"latency": d.Milliseconds()}}
 }
 
 // toxic puts toxics on an edge for a while.
