@@ -106,7 +106,7 @@ SELECT m.sku, m.reserved, m.at, r.settled_at FROM movements m JOIN reservations 
 }
 
 // booksAgree compares what clients were told with what orders' database says: I1, I2, I3, I5 and I6 of the reference, each deviation
-// named. Clients have asked until they had an answer.
+// named. Clients have asked until they had an answer. Of I5 this is that there is one; that no key stays in 409 is stuckInProgress.
 func (s *Stack) booksAgree(t testing.TB, intents []*intent) (wrong []string) {
 	t.Helper()
 	say := func(invariant, format string, args ...any) {

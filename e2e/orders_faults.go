@@ -22,8 +22,9 @@ type trouble struct {
 }
 
 const (
-	// A freeze outlives a key's lease of 10 s, so that the owner wakes up as somebody else has taken over.
-	freezeTime = 11 * time.Second
+	keyLease = 10 * time.Second // KEY_LEASE of orders, by default
+	// A freeze outlives it, so that the owner wakes up as somebody else has taken over.
+	freezeTime = keyLease + time.Second
 	silence    = 5 * time.Second
 	slowness   = 4800 * time.Millisecond
 	slowTime   = 6 * time.Second

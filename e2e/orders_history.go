@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -123,6 +124,35 @@ func (h *history) last() (at time.Duration) {
 		at = max(at, in.ended)
 	}
 	return at
+}
+
+// busyLimit is how long a key may be answered 409 with nothing in the way: an owner that died as the last trouble ended leaves its
+// lease, and what takes the key over then needs no second.
+const busyLimit = keyLease + time.Second
+
+// stuckInProgress names the keys that were answered 409 for longer than busyLimit once calm had come: the other half of I5. It is the
+// strictest that is true of what clients can see. While troubles last, one owner after another may claim a key and die, the completer,
+// whom no client sees, among them, and an owner whose reservation hit a tombstone renews its lease: each gives 409 another lease, rightly.
+// Nor does a client see a claim, only that there was one when its answer came back, and still when the call began to which 409 was said
+// last; so a key is counted from the one to the other, or from the end of the last trouble if that is later. A key that nobody asks for
+// is not seen here at all: atRest finds it in the database.
+func stuckInProgress(intents []*intent, calm time.Duration) (wrong []string) {
+	for _, in := range intents {
+		first, last := time.Duration(-1), time.Duration(-1)
+		for _, a := range in.attempts {
+			if a.outcome != busy {
+				continue
+			}
+			if first < 0 || a.back < first {
+				first = a.back
+			}
+			last = max(last, a.call)
+		}
+		if took := last - max(first, calm); took > busyLimit {
+			wrong = append(wrong, fmt.Sprintf("key %s was in 409 for %s after the last fault", in.key, took.Round(10*time.Millisecond)))
+		}
+	}
+	return wrong
 }
 
 // totals are what a run prints.

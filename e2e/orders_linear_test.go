@@ -71,6 +71,34 @@ func TestTheCheckerHasTeeth(t *testing.T) {
 	}
 }
 
+// TestAKeyStuckInProgressIsNoticed: as long as busyLimit a key may be in 409 after the last fault, and before that for as long as troubles
+// want.
+func TestAKeyStuckInProgressIsNoticed(t *testing.T) {
+	limit := int(busyLimit.Milliseconds())
+	for name, c := range map[string]struct {
+		calm     int
+		attempts []attempt
+		stuck    bool
+	}{
+		"an honest key":                    {0, honest()[0].attempts, false},
+		"a lease after the last fault":     {5, []attempt{at(0, 10, busy, 0), at(limit+10, limit+90, busy, 0), at(limit+100, limit+110, executed, 1)}, false},
+		"more than that":                   {5, []attempt{at(0, 10, busy, 0), at(limit+11, limit+12, busy, 0), at(limit+100, limit+110, executed, 1)}, true},
+		"more, in the order of the answer": {5, []attempt{at(limit+11, limit+12, busy, 0), at(0, 10, busy, 0)}, true},
+		"more, with other answers between": {5, []attempt{at(0, 10, busy, 0), at(20, 30, open, 0), at(limit+11, limit+12, busy, 0)}, true},
+		"long before the last fault":       {9 * limit, []attempt{at(0, 10, busy, 0), at(9*limit, 9*limit+200, busy, 0)}, false},
+		"long before it and after it":      {9 * limit, []attempt{at(0, 10, busy, 0), at(10*limit+1, 10*limit+2, busy, 0)}, true},
+		"lost answers only":                {0, []attempt{at(0, 10, open, 0), at(3*limit, 3*limit+10, open, 0), at(4*limit, 4*limit+10, replayed, 1)}, false},
+		"new in the quiet":                 {5, []attempt{at(3*limit, 3*limit+10, busy, 0), at(3*limit+20, 3*limit+30, busy, 0)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calm := time.Duration(c.calm) * time.Millisecond
+			if wrong := stuckInProgress([]*intent{wish(7, 201, c.attempts...)}, calm); (len(wrong) > 0) != c.stuck {
+				t.Errorf("named %q, want one: %v", wrong, c.stuck)
+			}
+		})
+	}
+}
+
 // TestAHoldGivenBackExcusesARefusal: an order that came to nothing may have been in the way of another, while it held its stock.
 func TestAHoldGivenBackExcusesARefusal(t *testing.T) {
 	refused := []*intent{wish(7, 422, at(100, 110, executed, 3))}

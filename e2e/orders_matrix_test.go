@@ -66,7 +66,7 @@ func TestOrdersUnderFaults(t *testing.T) {
 		total.orders, stormy, w.ended.Sub(w.began).Seconds(), total.orders-stormy, quietTook.Seconds(), total.refusals,
 		total.attempts, total.retries, total.replays, total.busy, total.lost, total.longest.Round(10*time.Millisecond))
 	t.Logf("%s; all at rest %s after the last one", w.kinds(), rest)
-	s.judge(t, b, opening, soldBefore)
+	s.judge(t, b, w.ended.Sub(b.history.began), opening, soldBefore)
 }
 
 // stormAndBuyers lets troubles, buyers and customers of the page meet, until the storm is over and every buyer has an answer or has gone
@@ -134,8 +134,8 @@ func (s *Stack) crowd(stock map[int]int) *crowd {
 	return b
 }
 
-// judge reads the databases.
-func (s *Stack) judge(t testing.TB, b *crowd, opening, soldBefore map[int]int) {
+// judge reads the clients' history and the databases. calm is when the last trouble was over, in the history's time.
+func (s *Stack) judge(t testing.TB, b *crowd, calm time.Duration, opening, soldBefore map[int]int) {
 	t.Helper()
 	if odd := b.odd.Load(); odd != nil {
 		t.Errorf("an answer that no client may get: %s", *odd)
@@ -147,6 +147,7 @@ func (s *Stack) judge(t testing.TB, b *crowd, opening, soldBefore map[int]int) {
 	}
 	intents := b.history.intents
 	some("clients and orders", s.booksAgree(t, intents))
+	some("I5: in progress", stuckInProgress(intents, calm))
 	soldNow, left, oversold := s.sold(t), s.stock(t), []string(nil)
 	for sku, was := range opening {
 		if sold := soldNow[sku] - soldBefore[sku]; was-sold != left[sku] || left[sku] < 0 {
