@@ -42,6 +42,15 @@ func (b *breaker) read(now time.Time) (state BreakerState, openFor time.Duration
 	return state, openFor, b.held, b.window.sum(now)
 }
 
+func (b *breaker) probesOut() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state != BreakerHalfOpen {
+		return 0
+	}
+	return len(b.probes)
+}
+
 // openFor returns how long calls are refused from now on, 0 if they are not. A breaker held open by hand does not know; it
 // says what an ordinary opening would.
 func (b *breaker) openFor(now time.Time) time.Duration {

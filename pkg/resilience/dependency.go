@@ -76,6 +76,8 @@ type State struct {
 	Breaker    BreakerState  `json:"breaker"`               // closed when there is none
 	RetryAfter time.Duration `json:"retry_after,omitempty"` // until an open breaker lets a probe pass, ns
 
+	Probes int `json:"probes,omitempty"` // of a half-open breaker, under way
+
 	Held bool `json:"held,omitempty"` // by hand, see ForceOpen and ForceClosed
 
 	// What the breaker's window holds.
@@ -104,6 +106,7 @@ func (d *Dependency) State() State {
 		var c counts
 		s.Breaker, s.RetryAfter, s.Held, c = d.breaker.read(now)
 		s.Calls, s.Failures, s.Slow = c.calls, c.failures, c.slow
+		s.Probes = d.breaker.probesOut()
 	}
 	if d.budget != nil {
 		s.BudgetLeft = d.budget.left(now)

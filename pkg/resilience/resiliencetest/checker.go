@@ -87,10 +87,18 @@ func (c *Checker) Outcomes() map[resilience.Outcome]int {
 }
 
 // Verify checks that nothing is left of d's calls when all of them have returned: no slot, nobody in line, no attempt without
-// an end, no response body that was not closed.
+// an end, no probe of the breaker, no response body that was not closed; and in a synctest bubble, no goroutine of it inside package
+// resilience. A Dependency that is the Hedge.Backup of another has a Checker of its own.
 func (c *Checker) Verify(d *resilience.Dependency) {
 	c.t.Helper()
-	if s := d.State(); s.InFlight != 0 || s.Waiting != 0 {
+	for _, stack := range leftInBubble() {
+		c.t.Errorf("%s: a goroutine is still inside package resilience:\n%s", d.Name(), stack)
+	}
+	s := d.State()
+	if s.Probes != 0 {
+		c.t.Errorf("%s: %d probes out, though all calls have returned", d.Name(), s.Probes)
+	}
+	if s.InFlight != 0 || s.Waiting != 0 {
 		c.t.Errorf("%s: %d in flight and %d waiting, though all calls have returned", d.Name(), s.InFlight, s.Waiting)
 	}
 	c.mu.Lock()
@@ -100,7 +108,7 @@ func (c *Checker) Verify(d *resilience.Dependency) {
 	}
 	attempts := 0
 	for _, e := range c.calls {
-		attempts += e.Attempts
+		attempts += e.Attempts - e.OnBackup // those are heard of by the backup's Checker
 	}
 	if attempts != c.begun {
 		c.t.Errorf("%s: calls speak of %d attempts, %d were begun", d.Name(), attempts, c.begun)

@@ -29,6 +29,7 @@ type Line struct {
 	Offered  int // calls that returned in the interval
 	OK       int
 	Failed   int // called in vain
+	Died     int // of these, by a panic or runtime.Goexit
 	Refused  int // not called
 	P50, Max time.Duration
 }
@@ -80,18 +81,30 @@ func (s *simulation) call() {
 	}
 	start := time.Now()
 	var reached atomic.Bool // a hedged call runs fn twice at once
-	err := resilience.Do(ctx, s.dep, func(ctx context.Context) error {
+	err, died := error(nil), true
+	defer func() { // a script may panic, which must end the call and not the test
+		_ = recover()
+		s.count(err, reached.Load(), died, time.Since(start))
+	}()
+	err = resilience.Do(ctx, s.dep, func(ctx context.Context) error {
 		reached.Store(true)
 		return s.script.Call(ctx)
 	})
+	died = false
+}
+
+func (s *simulation) count(err error, reached, died bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line.Offered++
-	s.took = append(s.took, time.Since(start))
+	s.took = append(s.took, took)
 	switch {
+	case died:
+		s.line.Failed++
+		s.line.Died++
 	case err == nil:
 		s.line.OK++
-	case reached.Load():
+	case reached:
 		s.line.Failed++
 	default:
 		s.line.Refused++
@@ -114,11 +127,11 @@ func (s *simulation) mark(at time.Duration) {
 // String prints the timeline as a table.
 func (t Timeline) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%8s  %-9s %9s %6s %8s %6s %7s %8s %9s %9s\n", "T+", "breaker", "in flight", "limit", "returned", "ok", "failed", "refused", "p50", "max")
+	fmt.Fprintf(&b, "%8s  %-9s %9s %6s %8s %6s %7s %6s %8s %9s %9s\n", "T+", "breaker", "in flight", "limit", "returned", "ok", "failed", "died", "refused", "p50", "max")
 	for _, l := range t {
-		fmt.Fprintf(&b, "%02d:%02d.%d0  %-9s %9d %6d %8d %6d %7d %8d %9v %9v\n",
+		fmt.Fprintf(&b, "%02d:%02d.%d0  %-9s %9d %6d %8d %6d %7d %6d %8d %9v %9v\n",
 			int(l.At.Minutes()), int(l.At.Seconds())%60, l.At.Milliseconds()/100%10, l.Breaker, l.InFlight, l.Limit,
-			l.Offered, l.OK, l.Failed, l.Refused, l.P50.Round(time.Millisecond), l.Max.Round(time.Millisecond))
+			l.Offered, l.OK, l.Failed, l.Died, l.Refused, l.P50.Round(time.Millisecond), l.Max.Round(time.Millisecond))
 	}
 	return b.String()
 }
