@@ -75,6 +75,8 @@ func TestConfigProblems(t *testing.T) {
 		"Adaptive needs 1 <= Min":           {Adaptive: Adaptive{Min: 0, Max: 5}},
 		"there is one limit":                {Adaptive: Adaptive{Min: 1, Max: 5}, Bulkhead: Bulkhead{Max: 5}},
 		"Adaptive.MaxWait is negative":      {Adaptive: Adaptive{Min: 1, Max: 5, MaxWait: -1}},
+		"Adaptive.Floor is negative":        {Adaptive: Adaptive{Min: 1, Max: 5, Floor: -1}},
+		"hides a queue until":               {Timeout: second, Adaptive: Adaptive{Min: 1, Max: 5, Floor: 500 * time.Millisecond}},
 		"Hedge needs Idempotent":            {Timeout: second, Hedge: Hedge{MaxRatio: 0.05}},
 		"Hedge needs Timeout.Total":         {Hedge: Hedge{MaxRatio: 0.05, Idempotent: true}},
 		"MaxRatio must be above 0":          {Timeout: second, Hedge: Hedge{MaxRatio: 0.06, Idempotent: true}},

@@ -7,7 +7,8 @@ import (
 
 // Dependency is everything this process knows about one remote thing it calls: how long to wait for it, how much of
 // this process it may occupy, when to leave it alone, whether to try again. Make one per remote thing with New, at start, and
-// share it: it is safe for concurrent use.
+// share it: it is safe for concurrent use. There is no other way to make one: a call through a nil *Dependency or the zero value
+// panics, as it would have neither a limit nor a name to be found by.
 type Dependency struct {
 	name    string
 	cfg     Config // with its defaults
@@ -64,7 +65,8 @@ func (d *Dependency) Name() string { return d.name }
 // Call's; used outside Call it has none of them. It follows no redirects and never sends a request twice by itself.
 func (d *Dependency) HTTPClient() *http.Client { return d.client }
 
-// Close closes idle connections and ends the delivery of transitions to the observer. Calls remain possible.
+// Close closes idle connections and ends the delivery of transitions to the observer: none begins afterwards, but one that is in
+// progress on another goroutine may still run. Close does not wait for it, since an observer may call Close. Calls remain possible.
 func (d *Dependency) Close() {
 	d.events.close()
 	d.client.CloseIdleConnections()

@@ -34,7 +34,9 @@ type Observer interface {
 	// OnAttemptDone reports the end of an attempt with its own context.
 	OnAttemptDone(ctx context.Context, e AttemptEvent)
 
-	// OnTransition reports changes of the breaker's state, one at a time and in order.
+	// OnTransition reports changes of the breaker's state, one at a time and in order. It has no context, because none would be
+	// right: a transition belongs to the many calls whose results led to it, and one by hand to no call at all. The goroutine
+	// that delivers it may be that of yet another call.
 	OnTransition(e TransitionEvent)
 }
 
