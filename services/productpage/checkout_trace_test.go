@@ -30,7 +30,7 @@ func TestOneCheckoutIsOneTrace(t *testing.T) {
 
 	want := []string{
 		"productpage: GET /products/{id} > productpage: pricing > productpage: pricing attempt > pricing: GET /prices > pricing: postgres > pricing: postgres attempt",
-		"productpage: GET /products/{id} > productpage: inventory > productpage: inventory attempt > inventory: GET /stock > inventory: postgres-replica > inventory: postgres-primary-reads attempt",
+		"productpage: GET /products/{id} > productpage: inventory > productpage: inventory attempt > inventory: GET /stock > inventory: postgres-replica > inventory: postgres-primary-reads > inventory: postgres-primary-reads attempt",
 		"productpage: GET /checkout > productpage: pricing > productpage: pricing attempt > pricing: POST /quotes",
 		"productpage: POST /checkout > productpage: orders > productpage: orders attempt > orders: POST /orders > orders: postgres > orders: postgres attempt",
 		"productpage: POST /checkout > productpage: orders > productpage: orders attempt > orders: POST /orders > orders: pricing > orders: pricing attempt > pricing: GET /quotes/{quote_id}",
