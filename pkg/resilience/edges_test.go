@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,4 +114,52 @@ func TestTransportFitsTheBulkhead(t *testing.T) {
 		tr.TLSHandshakeTimeout != 300*time.Millisecond || tr.MaxResponseHeaderBytes != 64<<10 || !tr.DisableCompression {
 		t.Errorf("transport is %+v", tr)
 	}
+}
+
+// TestEitherRatioNeedsMinCalls: one minimum, for each signal, of calls within the window and not of all there ever were.
+func TestEitherRatioNeedsMinCalls(t *testing.T) {
+	slow := after(time.Second, nil)
+	for name, fn := range map[string]body{"failures": fail, "slowness": slow} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := mustNew(t, Config{
+					Timeout: Timeout{Total: 2 * time.Second},
+					Breaker: Breaker{FailureRatio: 0.5, SlowRatio: 0.5, SlowAfter: 500 * time.Millisecond, MinCalls: 10, Window: 20 * time.Second, OpenFor: time.Minute},
+				}, nil)
+				for range 9 {
+					try(d, fn)
+				}
+				wantState(t, d, BreakerClosed)
+				time.Sleep(30 * time.Second) // the window has forgotten them
+				for range 9 {
+					try(d, fn)
+				}
+				wantState(t, d, BreakerClosed)
+				try(d, fn)
+				wantState(t, d, BreakerOpen)
+			})
+		})
+	}
+}
+
+// TestBurstBeforeTheFirstResultMeetsTheLimit: a breaker learns from results, so until there are any the bulkhead is what bounds a burst.
+func TestBurstBeforeTheFirstResultMeetsTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := breakerOnHalf()
+		cfg.Bulkhead.Max = 20
+		d := mustNew(t, cfg, nil)
+		var began atomic.Int32
+		for range 1000 {
+			go try(d, func(ctx context.Context) (int, error) {
+				began.Add(1)
+				return after(500*time.Millisecond, errDown)(ctx)
+			})
+		}
+		synctest.Wait()
+		if n := began.Load(); n != 20 {
+			t.Errorf("%d of 1,000 began before the first result, want the 20 of the bulkhead", n)
+		}
+		time.Sleep(2 * time.Second)
+		wantState(t, d, BreakerOpen)
+	})
 }
