@@ -225,6 +225,28 @@ func TestRetriesReuseOneConnection(t *testing.T) {
 	}
 }
 
+func TestCloseLeavesNoConnectionBehind(t *testing.T) {
+	closed := make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			close(closed)
+		}
+	}
+	s.Start()
+	defer s.Close()
+	d := mustNew(t, quick(), nil)
+	if err := try(d, get(d, s.URL)); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("the server still waits for the next request")
+	}
+}
+
 func TestEveryAttemptSendsTheSameBytes(t *testing.T) {
 	var mu sync.Mutex
 	var bodies []string

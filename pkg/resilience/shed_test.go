@@ -159,9 +159,32 @@ func TestShedderLearnsFromLatency(t *testing.T) {
 		if limit := s.State().Limit; limit > 51 {
 			t.Errorf("the limit is %d of 100 though everything is slow", limit)
 		}
-		leaving, hangUp := context.WithCancel(t.Context())
+	})
+}
+
+// Who hangs up ends early or late for reasons of his own: how long that took says nothing about the server.
+func TestClientsWhoHangUpTeachTheShedderNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mustShed(t, Shedding{Limit: Adaptive{Min: 4, Max: 100}})
+		pace := 20 * time.Millisecond
+		h := s.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(pace) }))
+		run := func(ctx context.Context) {
+			var clients sync.WaitGroup
+			for range 2000 {
+				clients.Go(func() { h.ServeHTTP(httptest.NewRecorder(), request(CriticalityCheckout).WithContext(ctx)) })
+				time.Sleep(time.Millisecond)
+			}
+			clients.Wait()
+		}
+		run(t.Context())
+		before := s.State().Limit
+		gone, hangUp := context.WithCancel(t.Context())
 		hangUp()
-		h.ServeHTTP(httptest.NewRecorder(), request(CriticalityCheckout).WithContext(leaving))
+		pace = 400 * time.Millisecond
+		run(gone)
+		if after := s.State().Limit; after != before {
+			t.Errorf("the limit was %d and is %d", before, after)
+		}
 	})
 }
 
