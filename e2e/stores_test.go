@@ -79,7 +79,17 @@ func (outage storeOutage) play(t testing.TB) {
 			inexcusable(t, "%s is another process than before", service)
 		}
 	}
-	buy(t, newVisitor(t, s.URL("productpage")), 1203) // all of the shop is back, not only its window
+	s.sellsAgain(t)
+}
+
+// sellsAgain: all of the shop is back, not only its window, which needs none of the breakers that only orders use. Who is refused while one
+// of them is still open presses again, and gets one order.
+func (s *Stack) sellsAgain(t testing.TB) {
+	t.Helper()
+	eventuallyIn(t, storeHeals, "the checkout has a button", func() bool {
+		return strings.Contains(newVisitor(t, s.URL("productpage")).get("/checkout?sku=1203&qty=1").body, `name="quote"`)
+	})
+	s.atTheButton(t, 1203).getsOneOrder(t)
 }
 
 // flush empties Redis while inventory is frozen: one that runs would write its snapshot again within half a minute.
