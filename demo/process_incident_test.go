@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
@@ -56,21 +57,34 @@ func TestCtrlCMendsAnIncidentAndReports(t *testing.T) {
 		return len(list)
 	}
 	cmd := incidentProcess(t, toxi.API, "-only-shop", "-fault", "30m", "-out", dir)
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
+	}
+	var out strings.Builder
+	lines := bufio.NewScanner(stdout)
+	for !strings.Contains(out.String(), "--- fault") || !strings.Contains(out.String(), "   2s  |") { // a line of progress in the fault
+		if !lines.Scan() {
+			t.Fatalf("it ended: %v\n%s", lines.Err(), out.String())
+		}
+		fmt.Fprintln(&out, lines.Text())
 	}
 	for deadline := time.Now().Add(20 * time.Second); broken() == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing was broken")
 		}
 	}
-	time.Sleep(1500 * time.Millisecond) // for a line of progress in the fault
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	err := cmd.Wait()
+	for lines.Scan() {
+		fmt.Fprintln(&out, lines.Text())
+	}
+	err = cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 || broken() != 0 {
 		t.Errorf("%v, %d still broken", err, broken())
 	}

@@ -85,8 +85,7 @@ func (b *browsing) add(v visit) {
 func (b *browsing) soFar() visits {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := slices.Clone(b.visits)
-	all = all.without(b.heart.SoFar())
+	all := b.visits.without(b.heart.SoFar())
 	slices.SortFunc(all, func(a, b visit) int { return a.at.Compare(b.at) })
 	return all
 }
