@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,31 +22,36 @@ var stores = []string{"postgres", "postgres-recommendations", "postgres-inventor
 // whose text contains all of the given label pairs.
 func (s *Stack) sum(t testing.TB, service, metric string, labels ...string) (total float64) {
 	t.Helper()
-	resp, err := http.Get(s.Internal(service) + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(io.LimitReader(resp.Body, 8<<20))
-series:
-	for lines.Scan() {
-		line := lines.Text()
+	s.eachLine(t, service, func(line string) {
 		name, _, _ := strings.Cut(line, " ")
-		if base, _, _ := strings.Cut(name, "{"); base != metric {
-			continue
-		}
-		for _, label := range labels {
-			if !strings.Contains(line, label) {
-				continue series
-			}
+		base, _, _ := strings.Cut(name, "{")
+		if base != metric || slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(line, label) }) {
+			return
 		}
 		v, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
 		if err != nil {
 			t.Fatalf("%s: %q: %v", service, line, err)
 		}
 		total += v
-	}
+	})
 	return total
+}
+
+// eachLine reads a service's own /metrics page.
+func (s *Stack) eachLine(t testing.TB, service string, do func(line string)) {
+	t.Helper()
+	resp, err := http.Get(s.Internal(service) + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(io.LimitReader(resp.Body, 8<<20))
+	for lines.Scan() {
+		do(lines.Text())
+	}
+	if err := lines.Err(); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: /metrics: %s %v", service, resp.Status, err)
+	}
 }
 
 // breakerOpenings counts how often any breaker of any service has opened since

@@ -3,11 +3,8 @@
 package e2e
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,22 +74,6 @@ func (s *Stack) lines(t testing.TB, service string) (n int) {
 	t.Helper()
 	s.eachLine(t, service, func(string) { n++ })
 	return n
-}
-
-func (s *Stack) eachLine(t testing.TB, service string, do func(line string)) {
-	t.Helper()
-	resp, err := http.Get(s.Internal(service) + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(io.LimitReader(resp.Body, 8<<20))
-	for lines.Scan() {
-		do(lines.Text())
-	}
-	if err := lines.Err(); err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: /metrics: %s %v", service, resp.Status, err)
-	}
 }
 
 // bounded says whether a label's value is one of a set that no stranger can add to.
