@@ -9,7 +9,7 @@ import (
 
 // Story is the present in plain sentences, for somebody who sees the page for the first time.
 type Story struct {
-	Mood      string `json:"mood"` // well, broken, healing, unknown
+	Mood      string `json:"mood"` // well, broken, healing, missing, unknown
 	Headline  string `json:"headline"`
 	Hurt      string `json:"hurt"`
 	Protected string `json:"protected"`
@@ -28,12 +28,15 @@ func tell(s State) Story {
 	case len(s.Broken) > 0:
 		story.Mood, story.Headline = "broken", headline(s.Broken)
 		story.Hurt, story.Why = hurt(s.Broken), why(s.Broken, open)
-	case len(open) > 0 || len(lacks) > 0:
-		story.Mood, story.Headline = "healing", "Everything is mended, and the shop is healing by itself."
-		story.Hurt, story.Why = "Nothing any more.", healing(open, lacks)
-	default:
+	case len(open) == 0 && len(lacks) == 0:
 		story.Mood, story.Headline = "well", "Nothing is broken. Both pages are the same shop on the same databases."
 		story.Why = "One is protected against slow and failing neighbours, its naive twin is not. As long as all is well you cannot tell them apart."
+	case len(s.Spans) > 0:
+		story.Mood, story.Headline = "healing", "Everything is mended, and the shop is healing by itself."
+		story.Hurt, story.Why = "Nothing any more.", healing(open, lacks)
+	default: // a container that died, a machine that is busy with something else: no fault that could be switched off here
+		story.Mood, story.Headline = "missing", "Nothing was broken from here, and still something is missing."
+		story.Hurt, story.Why = missing(lacks), "A part has stopped, or this machine had no time to answer within the budget. "+healing(open, lacks)
 	}
 	return story
 }
@@ -75,6 +78,13 @@ func each(broken []Broken, sentence func(Place) string) (list []string) {
 		}
 	}
 	return list
+}
+
+func missing(lacks []string) string {
+	if len(lacks) == 0 {
+		return "No page yet: only calls that a breaker holds back."
+	}
+	return "Not live on the last pages: " + strings.Join(lacks, " and ") + "."
 }
 
 func healing(open, lacks []string) string {

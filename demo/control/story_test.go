@@ -11,6 +11,7 @@ func TestStories(t *testing.T) {
 	marked := Page{Now: Point{Visits: 20, P95: 38, Degraded: 1}, Lacks: []string{"recommendations"}}
 	open := []Inside{{Name: "productpage", Dependencies: []Dependency{
 		{Name: "recommendations", HasBreaker: true, Breaker: "open", RetryIn: 11.2}, {Name: "x", Breaker: "open"}}}}
+	lately := []Span{{From: 1, To: 31}}
 	slow := []Broken{
 		{Place: "Recommendations", Edge: "productpage-recommendations", Kind: "latency", Amount: 4800},
 		{Place: "Recommendations", Edge: "naive-recommendations", Kind: "latency", Amount: 4800}}
@@ -22,8 +23,9 @@ func TestStories(t *testing.T) {
 	}{
 		"well":      {State{Pages: map[string]Page{protected: ok, naive: half}}, "well", []string{"Nothing is broken", "95 of 100 within 38 ms"}, "open"},
 		"broken":    {State{Pages: map[string]Page{protected: marked, naive: half}, Broken: slow, Services: open}, "broken", []string{"Recommendations answers 4.8 s late.", "14 of the last 20 visitors have got no page; the first in the queue has waited 9 s", "says that something is missing", "productpage → recommendations, next try in 12 s", "optional part"}, "productpage → x"},
-		"healing":   {State{Pages: map[string]Page{protected: marked, naive: ok}, Services: open}, "healing", []string{"Everything is mended", "Not closed yet: productpage → recommendations"}, "Nothing is broken"},
-		"forced":    {State{Services: []Inside{{Name: "orders", Dependencies: []Dependency{{Name: "redis", HasBreaker: true, Breaker: "open", Held: true}}}}}, "healing", []string{"orders → redis, forced by hand"}, "next try"},
+		"healing":   {State{Pages: map[string]Page{protected: marked, naive: ok}, Services: open, Spans: lately}, "healing", []string{"Everything is mended", "Not closed yet: productpage → recommendations"}, "Nothing is broken"},
+		"forced":    {State{Services: []Inside{{Name: "orders", Dependencies: []Dependency{{Name: "redis", HasBreaker: true, Breaker: "open", Held: true}}}}}, "missing", []string{"orders → redis, forced by hand", "No page yet"}, "next try"},
+		"starved":   {State{Pages: map[string]Page{protected: marked, naive: ok}}, "missing", []string{"Nothing was broken from here", "Not live on the last pages: recommendations."}, "is mended"},
 		"unknown":   {State{Toxiproxy: "refused"}, "unknown", []string{"cannot reach Toxiproxy"}, "Nothing is broken"},
 		"a strange": {State{Broken: []Broken{{Place: "odd", Edge: "odd", Kind: "slicer"}}}, "broken", []string{"odd is broken (slicer)"}, ""},
 	} {

@@ -5,7 +5,7 @@ import { showFrames } from "./frames.js";
 import { showGuards } from "./guards.js";
 import { setUp } from "./switches.js";
 
-const moods = { well: "All is well", broken: "Broken now", healing: "Healing", unknown: "Unknown" };
+const moods = { well: "All is well", broken: "Broken now", healing: "Healing", missing: "Something is missing", unknown: "Unknown" };
 
 function showStory(story) {
   $("story").dataset.mood = story.mood;
@@ -15,7 +15,7 @@ function showStory(story) {
   text($("told-naive"), story.naive);
   $("hurt-box").hidden = !story.hurt;
   text($("hurt"), story.hurt);
-  text($("why-title"), story.mood === "well" ? "What this is" : story.mood === "healing" ? "What happens now" : "What protects the page");
+  text($("why-title"), story.mood === "well" ? "What this is" : ["healing", "missing"].includes(story.mood) ? "What happens now" : "What protects the page");
   text($("why"), story.why);
 }
 
