@@ -25,18 +25,19 @@ const (
 	Idempotency Pattern = "idempotency"  // an attempt does not say which intent it is of
 )
 
-func patterns() []Pattern {
+// Patterns lists them.
+func Patterns() []Pattern {
 	return []Pattern{Deadline, Bulkhead, Limiter, Breaker, RetryBudget, Hedging, Fallback, Idempotency}
 }
 
 // UnmarshalText reads the name of a pattern, or nothing.
 func (p *Pattern) UnmarshalText(text []byte) error {
 	*p = Pattern(text)
-	if *p == "" || slices.Contains(patterns(), *p) {
+	if *p == "" || slices.Contains(Patterns(), *p) {
 		return nil
 	}
 	var names []string
-	for _, known := range patterns() {
+	for _, known := range Patterns() {
 		names = append(names, string(known))
 	}
 	return fmt.Errorf("want one of %s", strings.Join(names, ", "))

@@ -132,7 +132,7 @@ func TestTakeOneOut(t *testing.T) {
 }
 
 func TestEveryPatternIsLeftOutOfEveryPolicy(t *testing.T) {
-	for _, p := range patterns() {
+	for _, p := range Patterns() {
 		for name, cfg := range map[string]resilience.Config{"whole": wholePolicy(), "plain": testPolicy(), "nothing": {}} {
 			d, err := resilience.New("x", p.leaveOut(cfg), nil)
 			if err != nil {

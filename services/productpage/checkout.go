@@ -110,9 +110,12 @@ func (s *shop) postCheckout(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	in := intent{Customer: s.customers.ensure(w, r), Key: b.Key, QuoteID: b.Quote, Lines: b.Lines}
-	_, err = s.orders.place(r.Context(), in)
+	order, err := s.orders.place(r.Context(), in)
 	p, status, answered := refusalOf(err)
 	switch {
+	case err == nil && s.orders.forgetful:
+		http.Redirect(w, r, "/orders/"+order.ID, http.StatusSeeOther) // the form's key leads nowhere: no attempt has named it
+		return nil
 	case err == nil, answered && status == http.StatusConflict, name(p) == "outcome-unknown", name(p) == "idempotency-key-reused":
 		// Placed, still at it, nobody knows yet, or placed before with other lines: the key's own page tells.
 		http.Redirect(w, r, "/checkout/"+b.Key, http.StatusSeeOther)

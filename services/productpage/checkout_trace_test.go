@@ -4,8 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +11,6 @@ import (
 
 	"watertight.example/pkg/resilience"
 	"watertight.example/pkg/service/servicetest"
-	"watertight.example/pkg/storetest"
 )
 
 // TestOneCheckoutIsOneTrace follows a customer through the real services, each a process with a Postgres of its own: the page with its
@@ -22,10 +19,10 @@ import (
 func TestOneCheckoutIsOneTrace(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20") // ms; of every process, this one included
 	collector := servicetest.StartCollector(t)
-	shop, inventory, replica := wholeShop(t, collector.URL)
+	shop := startWhole(t, neighbours(t), slowMotion(), map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL})
 
 	b := shop.browser()
-	trace := pageWithHedge(t, b, collector, inventory, replica)
+	trace := pageWithHedge(t, b, collector, shop.inventory, shop.replica)
 	b.buy(t, "/checkout?sku=42&qty=1").want(t, http.StatusOK)
 
 	want := []string{
@@ -41,33 +38,6 @@ func TestOneCheckoutIsOneTrace(t *testing.T) {
 		have := paths(spans)
 		return !slices.ContainsFunc(want, func(path string) bool { return !slices.Contains(have, path) }) && !slices.Contains(have, "")
 	})
-}
-
-// wholeShop starts everything that a checkout needs. Only recommendations are left out.
-func wholeShop(t *testing.T, collector string) (shop *running, inventory string, replica *relay) {
-	t.Helper()
-	purchases := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }))
-	t.Cleanup(purchases.Close)
-	launch := func(name string, env map[string]string) string {
-		env["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector
-		in := servicetest.Start(t, neighbour(t, name), env)
-		in.WaitReady(t)
-		return in.URL
-	}
-	redis, stock := storetest.Redis(t), storetest.Postgres(t)
-	address, err := url.Parse(stock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replica = newRelay(t, address.Host)
-	address.Host = replica.addr
-	pricing := launch("pricing", map[string]string{"DATABASE_URL": storetest.Postgres(t)})
-	inventory = launch("inventory", map[string]string{"DATABASE_URL": stock, "REPLICA_URL": address.String(), "REDIS_URL": redis})
-	orders := launch("orders", map[string]string{"DATABASE_URL": storetest.Postgres(t), "REDIS_URL": redis,
-		"INVENTORY_URL": inventory, "PRICING_URL": pricing, "RECOMMENDATIONS_URL": purchases.URL})
-	shop = start(t, map[string]string{"REDIS_URL": redis, "INVENTORY_URL": inventory, "PRICING_URL": pricing, "ORDERS_URL": orders,
-		"OTEL_EXPORTER_OTLP_ENDPOINT": collector})
-	return shop, inventory, replica
 }
 
 // pageWithHedge looks at a product while the replica hangs, until inventory has hedged that read and told it, and returns the trace. From

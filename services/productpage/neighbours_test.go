@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"maps"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,23 +17,32 @@ import (
 	"time"
 
 	"watertight.example/pkg/service/servicetest"
+	"watertight.example/pkg/storetest"
 )
 
-// neighbour builds another service and returns what runs it: a process of its own, as everywhere. Nothing of it is imported.
-func neighbour(t *testing.T, name string) servicetest.Run {
+// neighbours builds the other services and returns what runs them: processes of their own, as everywhere. Nothing of them is imported.
+func neighbours(t *testing.T) map[string]servicetest.Run {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), name)
-	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Dir = filepath.Join("..", name)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", name, err, out)
+	dir, programs := t.TempDir(), map[string]servicetest.Run{}
+	for _, name := range []string{"pricing", "inventory", "orders", "recommendations"} {
+		binary := filepath.Join(dir, name)
+		build := exec.Command("go", "build", "-o", binary, ".")
+		build.Dir = filepath.Join("..", name)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, out)
+		}
+		programs[name] = process(binary)
 	}
+	return programs
+}
+
+func process(binary string) servicetest.Run {
 	return func(ctx context.Context, _ []string, getenv func(string) string, stdout io.Writer) error {
 		cmd := exec.CommandContext(ctx, binary)
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		cmd.Env = os.Environ()
 		for _, key := range []string{"PUBLIC_ADDR", "INTERNAL_ADDR", "DRAIN_DELAY", "DATABASE_URL", "REPLICA_URL", "REDIS_URL",
-			"INVENTORY_URL", "PRICING_URL", "RECOMMENDATIONS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
+			"INVENTORY_URL", "PRICING_URL", "RECOMMENDATIONS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "RESILIENCE_WITHOUT"} {
 			if v := getenv(key); v != "" {
 				cmd.Env = append(cmd.Env, key+"="+v)
 			}
@@ -51,6 +62,40 @@ func neighbour(t *testing.T, name string) servicetest.Run {
 		}
 		return nil
 	}
+}
+
+// whole is the shop with nothing faked: each service a process, with a Postgres of its own.
+type whole struct {
+	*running
+	inventory string // its address
+	replica   *relay // the way to what inventory takes for its replica
+}
+
+// startWhole starts all of it. env is everybody's.
+func startWhole(t *testing.T, programs map[string]servicetest.Run, c contract, env map[string]string) whole {
+	t.Helper()
+	launch := func(name string, own map[string]string) string {
+		maps.Copy(own, env)
+		in := servicetest.Start(t, programs[name], own)
+		in.WaitReady(t)
+		return in.URL
+	}
+	redis, stock := storetest.Redis(t), storetest.Postgres(t)
+	address, err := url.Parse(stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := whole{replica: newRelay(t, address.Host)}
+	address.Host = w.replica.addr
+	pricing := launch("pricing", map[string]string{"DATABASE_URL": storetest.Postgres(t)})
+	recommendations := launch("recommendations", map[string]string{"DATABASE_URL": storetest.Postgres(t)})
+	w.inventory = launch("inventory", map[string]string{"DATABASE_URL": stock, "REPLICA_URL": address.String(), "REDIS_URL": redis})
+	orders := launch("orders", map[string]string{"DATABASE_URL": storetest.Postgres(t), "REDIS_URL": redis,
+		"INVENTORY_URL": w.inventory, "PRICING_URL": pricing, "RECOMMENDATIONS_URL": recommendations})
+	own := map[string]string{"REDIS_URL": redis, "INVENTORY_URL": w.inventory, "PRICING_URL": pricing, "ORDERS_URL": orders, "RECOMMENDATIONS_URL": recommendations}
+	maps.Copy(own, env)
+	w.running = startWith(t, c, own)
+	return w
 }
 
 // relay is a way to a store that can be made to hang, and to go on as if nothing had been.

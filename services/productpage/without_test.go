@@ -3,6 +3,8 @@ package main
 import (
 	"net/http"
 	"testing"
+
+	"watertight.example/pkg/service"
 )
 
 // The short forms of -without fallback and -without idempotency: what each is there for breaks without it. The chassis' own six are in
@@ -32,5 +34,22 @@ func TestWithoutIdempotencyPressingTwiceOrdersTwice(t *testing.T) {
 			t.Errorf("without %q: %d orders, want %d", without, n, want)
 		}
 		shop.ledger.mu.Unlock()
+	}
+}
+
+// Whatever is left out, all five services start and sell: otherwise there would be nothing to see of it. The budgets and shares that are
+// checked at the start do not add up any more without deadlines or bulkheads.
+func TestTheShopStartsWithoutEachPattern(t *testing.T) {
+	programs := neighbours(t)
+	for _, without := range service.Patterns() {
+		t.Run(string(without), func(t *testing.T) {
+			c := slowMotion()
+			if without == service.Deadline {
+				c = (&Config{Resilience: true, Base: service.Base{Without: without}}).contract()
+			}
+			b := startWhole(t, programs, c, map[string]string{"RESILIENCE_WITHOUT": string(without)}).browser()
+			b.get("/products/42").want(t, http.StatusOK)
+			b.buy(t, "/checkout?sku=42&qty=1")
+		})
 	}
 }
