@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -38,6 +39,9 @@ func (a *api) place(w http.ResponseWriter, r *http.Request) error {
 		return service.NewProblem(http.StatusServiceUnavailable, "deadline-too-short", "The time given is too short to place an order.").WithRetryAfter(time.Second)
 	}
 	answer, err := a.placing.place(r.Context(), key, placement{Customer: customer, basket: b})
+	if _, stands := errors.AsType[kept](err); stands {
+		w.Header().Set("Location", "/checkouts/"+url.PathEscape(key)) // where to see what becomes of it
+	}
 	if err != nil {
 		return asProblem(err)
 	}

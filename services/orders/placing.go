@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"watertight.example/pkg/idempotency"
 	"watertight.example/pkg/resilience"
@@ -68,13 +69,34 @@ func (p *placing) place(ctx context.Context, key string, in placement) (idempote
 		c.claim, c.replay, err = p.keys.Claim(ctx, req)
 		return c, err
 	})
-	if err != nil {
-		return idempotency.Answer{}, err
-	}
-	if c.replay != nil {
+	switch {
+	case err != nil:
+		return idempotency.Answer{}, claimError(err)
+	case c.replay != nil:
 		return *c.replay, nil
 	}
-	return p.carryOut(ctx, c.claim, in)
+	answer, err := p.carryOut(ctx, c.claim, in)
+	if err != nil {
+		err = kept{err}
+	}
+	return answer, err
+}
+
+// kept is an error after which the intent stands: the completer carries it out, also when nobody asks again. Whoever is told must not
+// be told that nothing was ordered.
+type kept struct{ error }
+
+func (k kept) Unwrap() error { return k.error }
+
+// claimError is kept as well, unless it is certain that nothing was claimed: it was not tried, not sent, or Postgres said no.
+func claimError(err error) error {
+	if rejected, ok := errors.AsType[*resilience.Rejected](err); ok && rejected.Cause == nil {
+		return err
+	}
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused || pgconn.SafeToRetry(err) {
+		return err
+	}
+	return kept{err}
 }
 
 // carryOut brings a claimed order to its answer, for the request or for the completer. It outlives the client: half-done

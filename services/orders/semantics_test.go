@@ -16,6 +16,11 @@ func (s *shop) retryable(name, body string, status int, problem string) {
 	if a.header.Get("Retry-After") != "1" {
 		s.t.Errorf("%s: Retry-After is %q, want 1", problem, a.header.Get("Retry-After"))
 	}
+	// What may still become an order has a place to look; so has what nobody knows of.
+	where := a.header.Get("Location")
+	if stands := s.count(`SELECT count(*) FROM idempotency_keys WHERE key = $1`, keyText(name)) == 1; stands && where != "/checkouts/"+keyText(name) {
+		s.t.Errorf("%s: the key stands, and Location is %q", problem, where)
+	}
 }
 
 func TestAMissingKeyPointsToItsDocs(t *testing.T) {

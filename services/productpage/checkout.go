@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,13 +132,22 @@ func (s *shop) postCheckout(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusServiceUnavailable, "retry", "Your order is not placed yet", checkoutView{basket: b, Rows: rows})
 }
 
-// sent tells whether an order may have reached orders although no usable answer came back.
+// sent tells whether orders may have done, or may still do, what it was asked for, although no usable answer came back.
 func sent(err error) bool {
-	if rejected, ok := errors.AsType[*resilience.Rejected](err); ok && rejected.Cause == nil {
+	attempts := []error{err}
+	if tried, ok := errors.AsType[*resilience.AttemptsError](err); ok {
+		attempts = tried.Errs
+	}
+	return slices.ContainsFunc(attempts, mayStand)
+}
+
+func mayStand(attempt error) bool {
+	if rejected, ok := errors.AsType[*resilience.Rejected](attempt); ok && rejected.Cause == nil {
 		return false
 	}
-	if status, ok := errors.AsType[*resilience.StatusError](err); ok {
-		return status.Status == http.StatusGatewayTimeout || status.Status == http.StatusBadGateway
+	if answer, ok := errors.AsType[*resilience.StatusError](attempt); ok {
+		// With a Location orders has refused for now and kept the intent, which it carries out by itself.
+		return answer.Header.Get("Location") != "" || answer.Status == http.StatusGatewayTimeout || answer.Status == http.StatusBadGateway
 	}
 	return true
 }

@@ -64,6 +64,21 @@ func TestOrdersDown(t *testing.T) {
 	}
 }
 
+// Orders refuses for now and keeps the intent, which its completer turns into an order: the customer is not told that nothing was ordered.
+func TestOrdersKeepsTheIntent(t *testing.T) {
+	shop := start(t, map[string]string{"ORDERS_OPEN_FOR": "1ms"})
+	b := shop.browser()
+	form := b.get("/checkout?sku=42&qty=1").form()
+	shop.orders.become(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", "/checkouts/"+form.Get("key"))
+		down(w, r)
+	})
+	a := b.post("/checkout", form)
+	if a.want(t, http.StatusOK, "looks again"); a.Request.URL.Path != "/checkout/"+form.Get("key") {
+		t.Errorf("ended at %s", a.Request.URL)
+	}
+}
+
 // Whatever orders sends, the customer sees a page of ours.
 func TestHostileOrders(t *testing.T) {
 	shop := start(t, map[string]string{"ORDERS_OPEN_FOR": "1ms"})
