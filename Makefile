@@ -24,8 +24,8 @@ break-recommendations: ## makes the database of recommendations answer 4.8 s lat
 fix-recommendations: ## ends every fault at once
 	@deploy/compose.sh run --rm --no-deps janitor mend -toxiproxy http://toxiproxy:8474
 
-incident: ## plays the opening incident on the running shop and its naive twin, and judges both; NAME=outage for another; report in reports/
-	@scripts/incident.sh $(or $(NAME),opening)
+incident: ## plays the opening incident and the 30-minute outage on the running shop and its naive twin (4 minutes), judges both; NAME=opening for one; report in reports/
+	@scripts/incident.sh $(or $(NAME),opening outage)
 
 build: ## builds the images of the five services and of the demo
 	@deploy/airgap/prepare.sh

@@ -52,6 +52,7 @@ func TestStoresComeAndGo(t *testing.T) {
 		{"postgres-inventory killed", "postgres-inventory", "", away(kill, start, "postgres-inventory")},
 		{"postgres-inventory-replica restarted", "postgres-inventory-replica", "", away(stop, start, "postgres-inventory-replica")},
 		{"postgres-inventory-replica killed", "postgres-inventory-replica", "", away(kill, start, "postgres-inventory-replica")},
+		{"postgres-inventory-replica behind", "postgres-inventory-replica", "", behind},
 	} {
 		t.Run(outage.name, func(t *testing.T) { fairly(t, outage.play) })
 	}
@@ -67,6 +68,9 @@ func (outage storeOutage) play(t testing.TB) {
 	back := outage.happens(s, t, b)
 	s.waitAccepts(t, outage.store)
 	b.heals(t, time.Now(), storeHeals)
+	if strings.HasPrefix(outage.store, "postgres-inventory") {
+		s.replicaFollows(t)
+	}
 
 	all := b.stop()
 	all.noneFails(t)

@@ -56,7 +56,7 @@ $(if [ -n "${COMPOSE_PROFILES:-}" ]; then echo "  Grafana       $grafana"; else
 	echo "  Grafana       not started: its image ($grafana_image) cannot be had here; the shop is complete without it"; fi)
 
   make break-recommendations   makes their database slow for a minute
-  make incident                the same as a story with a verdict
+  make incident                two stories with a verdict on both pages, in four minutes
   make load                    more customers
   make logs                    what the services say
   make down                    stops it and removes its containers, volumes and network

@@ -3,6 +3,7 @@
 # breakers can be read; the report is written to reports/ as the user who asked for it.
 #   incident.sh opening | outage | retry-storm | redis-loss     what Toxiproxy and SQL can break
 #   incident.sh casualties | restart-all                        kill containers: these get the engine's socket
+#   incident.sh opening outage                                  one after the other; what make incident plays
 #   incident.sh outage -without PATTERN                         restarts the five services without it, and with it afterwards
 #   incident.sh outage -without all                             once with and once without each, side by side (half an hour)
 set -euo pipefail
@@ -40,24 +41,28 @@ play_without() {
 	play "$@" -without "$pattern"
 }
 
-name=${1:?which incident? opening, outage, retry-storm, redis-loss, casualties, restart-all}
-shift
-without="" rest=()
+names=() flags=() without=""
+while [ $# -gt 0 ] && [ "${1#-}" = "$1" ]; do names+=("$1") && shift; done
+: "${names[0]:?which incident? opening, outage, retry-storm, redis-loss, casualties, restart-all}"
 while [ $# -gt 0 ]; do
 	case $1 in
 	-without | --without) without=${2:?without what?} && shift 2 ;;
-	*) rest+=("$1") && shift ;;
+	*) flags+=("$1") && shift ;;
 	esac
 done
-set -- "$name" ${rest[@]+"${rest[@]}"}
+trap 'exit 130' INT # what is played has mended and reported by then; the next one is not begun
 if [ -z "$without" ]; then
-	play "$@"
-	exit
+	status=0 # the second is played also when the first breaks a promise
+	for name in "${names[@]}"; do play "$name" ${flags[@]+"${flags[@]}"} || status=$?; done
+	exit "$status"
 fi
 trap 'restart ""' EXIT # also after Ctrl-C: the shop is not left without it
-if [ "$without" = all ]; then
-	play "$@" || true # a broken promise is in the comparison, too
-	for pattern in $patterns; do play_without "$pattern" "$@"; done
-else
-	play_without "$without" "$@"
-fi
+for name in "${names[@]}"; do
+	set -- "$name" ${flags[@]+"${flags[@]}"}
+	if [ "$without" = all ]; then
+		play "$@" || true # a broken promise is in the comparison, too
+		for pattern in $patterns; do play_without "$pattern" "$@"; done
+	else
+		play_without "$without" "$@"
+	fi
+done
