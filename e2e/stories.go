@@ -35,27 +35,35 @@ func playStory(t *testing.T, name string, speed float64) {
 	})
 }
 
-func (s *Stack) incidentConfig(t testing.TB) incident.Config {
+// database is the address of one of the shop's, past Toxiproxy.
+func (s *Stack) database(role, server, name string) string {
+	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", role, s.ports.addr(server, 5432), name)
+}
+
+// plans is recommendations' database for whoever flips its plan.
+func (s *Stack) plans(t testing.TB) planflip.DB {
 	t.Helper()
-	address := func(role, server, database string) string {
-		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", role, s.ports.addr(server, 5432), database)
-	}
-	plans, err := planflip.Open(address("demo:demo-demo", "postgres-recommendations", "recommendations"))
+	db, err := planflip.Open(s.database("demo:demo-demo", "postgres-recommendations", "recommendations"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(plans.Close)
+	t.Cleanup(db.Close)
+	return db
+}
+
+func (s *Stack) incidentConfig(t testing.TB) incident.Config {
+	t.Helper()
 	return incident.Config{
 		Protected: incident.Twin{Target: s.URL("productpage"), Internal: s.Internal("productpage")},
 		Naive:     &incident.Twin{Target: s.URL("productpage-naive"), Internal: s.Internal("productpage-naive")},
 		Inside:    map[string]string{"inventory": s.Internal("inventory")},
-		Rate:      25, Toxiproxy: s.API(), OpenFor: openFor, Terminal: os.Stdout, Plans: plans, Engine: engine{s},
+		Rate:      25, Toxiproxy: s.API(), OpenFor: openFor, Terminal: os.Stdout, Plans: s.plans(t), Engine: engine{s},
 		Books: &incident.Books{
 			Config: audit.Config{Password: "auditor-demo", Within: 15 * time.Second,
-				Orders:          address("auditor", "postgres", "orders"),
-				Inventory:       address("auditor", "postgres-inventory", "inventory"),
-				Recommendations: address("auditor", "postgres-recommendations", "recommendations")},
-			Replica: address("auditor", "postgres-inventory-replica", "inventory"),
+				Orders:          s.database("auditor", "postgres", "orders"),
+				Inventory:       s.database("auditor", "postgres-inventory", "inventory"),
+				Recommendations: s.database("auditor", "postgres-recommendations", "recommendations")},
+			Replica: s.database("auditor", "postgres-inventory-replica", "inventory"),
 		},
 	}
 }

@@ -3,10 +3,13 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"watertight.example/demo/incident"
 )
@@ -32,16 +35,28 @@ func judged(t testing.TB, report incident.Report) {
 var aboutTime = []string{"budget", "worst", "usual-time", "home", "order", "price", "stock", "recs", "hedged", "extra", "goroutines",
 	"opens", "heals", "stays", "cut", "replica-opens", "fails-over", "replica-back", "stock-opens", "stock-back", "recs-opens", "recs-back"}
 
-// keepReport keeps the page with the chart.
+// keepReport keeps the page with the chart, and looks at it as somebody without a network does, at a desk and on a phone.
 func keepReport(t testing.TB, report incident.Report) {
-	page, err := os.Create(artifacts + "/incident-" + report.Incident + ".html")
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(artifacts, "incident-"+report.Incident+".html"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer page.Close()
-	if err := report.WriteHTML(page); err != nil {
+	var page bytes.Buffer
+	if err = report.WriteHTML(&page); err == nil {
+		err = os.WriteFile(path, page.Bytes(), 0o644)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	b := newTab(t)
+	b.open("file://" + path)
+	b.says(report.Title)
+	b.within(time.Second, `performance.getEntriesByType("resource").length === 0`)
+	b.fits(phone)
+	b.shoot("incident-" + report.Incident + "-phone")
+	b.fits(desktop)
+	b.shoot("incident-" + report.Incident)
 }
 
 // sameProcesses fails when one of the containers was started since born, or has ended, out of memory for example.

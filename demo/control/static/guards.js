@@ -6,7 +6,8 @@ const words = { closed: "closed", open: "open", half_open: "half-open" };
 function breaker(d) {
   if (!d.has_breaker) return el("span", { className: "note" }, "none");
   const next = d.breaker === "open" && d.retry_in > 0 ? `, ${Math.ceil(d.retry_in)} s` : "";
-  return el("span", { className: `chip ${d.breaker}`, title: d.reason || d.policy }, words[d.breaker] + (d.held ? ", forced" : next));
+  const chip = el("span", { className: `chip ${d.breaker}`, title: d.policy }, words[d.breaker] + (d.held ? ", forced" : next));
+  return d.breaker === "closed" || !d.reason ? chip : el("span", {}, chip, el("small", { className: "reason" }, d.reason));
 }
 
 function meter(used, most) {
