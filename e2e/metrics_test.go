@@ -110,6 +110,9 @@ func TestABreakIsSeenWithinFiveSeconds(t *testing.T) {
 		seen("the page says so", func() bool {
 			return strings.Contains(newVisitor(t, s.URL("productpage")).get("/products/42").header.Get("Degraded"), "recommendations")
 		})
+		seen("the fault itself is in Prometheus", func() bool {
+			return len(s.query(t, `chaos_fault_active{kind="latency",target="productpage-recommendations"} == 1`)) > 0
+		})
 		seen("degraded answers are in Prometheus", func() bool {
 			return len(s.query(t, `sum(rate(degraded_responses_total{service="productpage"}[10s])) > 0`)) > 0
 		})

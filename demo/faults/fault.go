@@ -52,7 +52,7 @@ func (c *Client) Set(ctx context.Context, f Fault) (Active, error) {
 		return Active{}, fmt.Errorf("there is no edge %q; there are %s", f.Edge, strings.Join(slices.Sorted(maps.Keys(edges)), ", "))
 	}
 
-	older := slices.DeleteFunc(active(edges[f.Edge]), func(a Active) bool { return a.Kind != f.Kind || a.Until.IsZero() })
+	older := slices.DeleteFunc(edges[f.Edge].Active(), func(a Active) bool { return a.Kind != f.Kind || a.Until.IsZero() })
 	set := newActive(f, older)
 	t.Name = set.mark
 	if err := c.apply(ctx, f, t); err != nil {
@@ -96,7 +96,7 @@ func (c *Client) End(ctx context.Context, a Active) error {
 			return err
 		}
 		another := func(o Active) bool { return o.Kind == refuse && o.mark != a.mark }
-		if e, ok := edges[a.Edge]; ok && !e.Enabled && !slices.ContainsFunc(active(e), another) {
+		if e, ok := edges[a.Edge]; ok && !e.Enabled && !slices.ContainsFunc(e.Active(), another) {
 			if err := c.setEnabled(ctx, a.Edge, true); err != nil {
 				return err
 			}
@@ -116,7 +116,7 @@ func (c *Client) Active(ctx context.Context) ([]Active, error) {
 	}
 	var all []Active
 	for _, e := range edges {
-		all = append(all, active(e)...)
+		all = append(all, e.Active()...)
 	}
 	slices.SortFunc(all, func(a, b Active) int {
 		return cmp.Or(cmp.Compare(a.Edge, b.Edge), cmp.Compare(a.Kind, b.Kind), a.Until.Compare(b.Until))
@@ -124,7 +124,8 @@ func (c *Client) Active(ctx context.Context) ([]Active, error) {
 	return all, nil
 }
 
-func active(e Edge) []Active {
+// Active is what is broken on the edge.
+func (e Edge) Active() []Active {
 	var all []Active
 	refused := false
 	for _, t := range e.Toxics {
