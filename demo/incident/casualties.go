@@ -57,12 +57,15 @@ func (s *stage) kill(ctx context.Context, containers ...string) {
 	s.mark("killed: %q", containers)
 }
 
-// start is for those that the story itself starts again.
+// start is for those that the story itself starts again. Until it has, the kill is still to be undone: a story that is stopped just
+// here must not leave a container dead.
 func (s *stage) start(ctx context.Context, containers ...string) {
 	if s.err != nil {
 		return
 	}
-	s.err = s.shop.Engine.Start(ctx, containers...)
+	if s.err = s.shop.Engine.Start(ctx, containers...); s.err != nil {
+		return
+	}
 	s.undo = nil
 	s.mark("started: %q", containers)
 }

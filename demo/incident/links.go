@@ -12,6 +12,7 @@ func sources() map[string][2]string {
 		fallback = "services/productpage/fallback_test.go"
 		opening  = "e2e/opening_incident_test.go"
 		outage   = "e2e/outage_test.go"
+		stories  = "e2e/stories_test.go"
 	)
 	return map[string][2]string{
 		"no-errors":                       {page, fallback},
@@ -45,7 +46,7 @@ func sources() map[string][2]string {
 		"back-postgres-inventory-replica": {replica, "e2e/stores_test.go"},
 		"back-postgres-inventory":         {snapshot, "e2e/stores_test.go"},
 		"back-redis":                      {snapshot, "e2e/stores_test.go"},
-		"back-toxiproxy":                  {page, outage},
+		"back-toxiproxy":                  {page, stories},
 		"opens":                           {recs, "pkg/resilience/breaker_test.go"},
 		"bulkhead":                        {"pkg/resilience/limiter.go", "pkg/resilience/limiter_test.go"},
 		"goroutines":                      {"pkg/resilience/call.go", opening},
