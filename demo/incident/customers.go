@@ -98,6 +98,14 @@ func (r *run) buyOne(ctx context.Context, sku int) (got presses) {
 	c := customer{base: r.witnesses[0].Target, http: &http.Client{Jar: jar, Transport: r.Transport, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	form, err := c.form(ctx, fmt.Sprintf("/checkout?sku=%d&qty=1", sku))
+	// A page that cannot promise a price just now has no button, says so, and is reloaded.
+	for again := 0; err != nil && again < 5 && ctx.Err() == nil; again++ {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+			form, err = c.form(ctx, fmt.Sprintf("/checkout?sku=%d&qty=1", sku))
+		}
+	}
 	if err != nil {
 		got.Said = err.Error()
 		return got
