@@ -69,6 +69,7 @@ func visitOutage(r *record) {
 			theirs.Latency = 4 * time.Second
 		case between(72, 82):
 			mine.Class, mine.Parts = load.Degraded, []string{optional}
+			theirs.Latency = 5 * time.Second
 		}
 		r.protected.samples, r.naive.samples = append(r.protected.samples, mine), append(r.naive.samples, theirs)
 	}

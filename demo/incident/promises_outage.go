@@ -10,6 +10,7 @@ import (
 
 const (
 	extraShare  = 0.07             // of reads may be asked for twice; 5 % is what hedging may take, and 10 s of its window may be from before
+	extraLeast  = 0.01             // of reads have to be, while one in twelve is late: fewer is no hedging, and then nothing was paid for
 	opensWithin = 15 * time.Second // a window of 5 s must fill with slow reads at the rate of a few visitors
 	stockWithin = 5 * time.Second
 	snapshotGap = 0.01 // of the pages may lack a live count while reads fail over
@@ -26,9 +27,14 @@ func judgeOutage(r record) []Verdict {
 	if r.naive == nil {
 		return verdicts
 	}
-	return append(verdicts, r.naively("collapses", "The naive product page collapses", "p50 > 2 s or > 20 % failed", func(s *seen) Finding {
-		return collapsed(s.of(load.Product).in(r.phase(slowStores)))
-	}))
+	return append(verdicts,
+		r.naively("collapses", "Act two: the naive product page collapses", "p50 > 2 s or > 20 % failed", func(s *seen) Finding {
+			return collapsed(s.of(load.Product).in(r.phase(slowStores)))
+		}),
+		r.naively("collapses-again", fmt.Sprintf("Act three: it collapses again, with %d visitors a second", naiveRate), "p50 > 2 s or > 20 % failed", func(s *seen) Finding {
+			return collapsed(s.of(load.Product).in(r.flipped()))
+		}),
+	)
 }
 
 // throughout is what no act may break. The button is judged by its customers: a refusal is an answer there.
@@ -51,7 +57,7 @@ func (r record) actOne(base phase) []Verdict {
 	at, opened := r.place(replica()).opened("postgres-replica", r.span(slowHost, hostBack))
 	return []Verdict{
 		r.callTime("hedged", "Act one, some reads slow: stock comes in its usual time", "inventory", base, some),
-		r.told("extra", "… for a few percent of extra queries, counted by the databases", fmt.Sprintf("≤ %.0f %%", 100*extraShare), r.extraQueries(some)),
+		r.told("extra", "… for a few percent of extra queries, counted by the databases", fmt.Sprintf("%.0f to %.0f %%", 100*extraLeast, 100*extraShare), r.extraQueries(some)),
 		r.told("cut", "Act one, all reads slow: the replica's limit is cut", fmt.Sprintf("≤ %.0f %% within %s", 100*cutTo, ms(cutWithin)), r.cut(replica(), all)),
 		r.told("replica-opens", "… then its breaker opens", "within "+ms(opensWithin)+", after the cut", r.opensAfter(at, opened, all)),
 		r.promise("fails-over", "… and reads go to the primary: pages show live counts", "≤ 1 % without", func(s *seen) Finding {
@@ -59,7 +65,7 @@ func (r record) actOne(base phase) []Verdict {
 			lacking := pages.count(lacks("stock"))
 			return within(pages, opened && float64(lacking) <= snapshotGap*float64(len(pages)), "%d of %d", lacking, len(pages))
 		}),
-		r.told("replica-back", "Repaired, the replica's limit comes back", restoreBound(), r.restores(replica(), base, back)),
+		r.told("replica-back", "Repaired, the replica is read again, with its whole limit", restoreBound(), r.restores(replica(), base, all, back)),
 	}
 }
 
@@ -75,7 +81,7 @@ func (r record) actTwo(base phase) []Verdict {
 		}),
 		r.told("button", "… whoever presses the button has an order or a clean refusal", "303, 422, or 503 with Retry-After", r.cleanAnswers()),
 		r.told("one-intent", "… and the same form makes one order in the end", "each, also pressed twice at once", r.orderedOnce()),
-		r.told("stock-back", "Repaired, the page's limit for stock comes back", restoreBound(), r.restores(stock(), base, back)),
+		r.told("stock-back", "Repaired, the page asks for stock again, with its whole limit", restoreBound(), r.restores(stock(), base, sick, back)),
 	}
 }
 
@@ -91,8 +97,17 @@ func (r record) actThree(base phase) []Verdict {
 		r.promise("heals", "Analyzed, all product pages are full again", "within "+ms(heal), func(s *seen) Finding {
 			return r.orTooEarly(r.healsWithin(s, back, heal))
 		}),
-		r.told("recs-back", "… and the limit for recommendations comes back", fmt.Sprintf("to %.0f %%, %s after that", 100*restoredTo, ms(restoreWithin)), r.restores(recommendations(), base, r.onceHealed(back, heal))),
+		r.told("recs-back", "… and recommendations have their whole limit", fmt.Sprintf("≥ %.0f %% of it, %s after that", 100*restoredTo, ms(restoreWithin)), r.restores(recommendations(), base, sick, r.onceHealed(back, heal))),
 	}
+}
+
+// flipped is act three without its first second, in which the plan is still the old one and visitors come as before.
+func (r record) flipped() phase {
+	p := r.phase(planFlipped)
+	if len(r.ledger.plans) > 1 {
+		p.From = r.ledger.plans[1].At
+	}
+	return p
 }
 
 // onceHealed is the rest of a phase from when pages are full again, at the latest from when they have to be.
@@ -105,7 +120,7 @@ func (r record) onceHealed(back phase, limit time.Duration) phase {
 }
 
 func restoreBound() string {
-	return fmt.Sprintf("to %.0f %% within %s", 100*restoredTo, ms(restoreWithin))
+	return fmt.Sprintf("≥ %.0f %% of it within %s", 100*restoredTo, ms(restoreWithin))
 }
 
 func (r record) planChanged() Finding {

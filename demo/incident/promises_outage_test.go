@@ -26,6 +26,11 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 			}
 		}
 	}
+	hedges := func(r *record, n int) {
+		for i := range r.ledger.reads[2:] {
+			r.ledger.reads[2+i].Primary = n
+		}
+	}
 	closed, open := func(one *reading) { one.Breaker = "closed" }, func(one *reading) { one.Breaker = "open" }
 	limit := func(n int) func(*reading) { return func(one *reading) { one.Limit = n } }
 	for name, c := range map[string]struct {
@@ -36,13 +41,12 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 		"one failed page": {func(r *record) {
 			r.protected.change(load.Product, 50, 51, func(n int, one *load.Sample) { one.Class = load.Class(2 * min(1, n%20)) })
 		}, []string{"no-errors"}},
-		"slow pages":       {func(r *record) { r.protected.change(load.Product, 50, 51, slow(551*time.Millisecond)) }, []string{"budget"}},
-		"a slow home page": {func(r *record) { r.protected.change(load.Browse, 10, 40, slow(61*time.Millisecond)) }, []string{"home"}},
-		"8 % hedged": {func(r *record) {
-			for i := range r.ledger.reads[2:] {
-				r.ledger.reads[2+i].Primary = 16
-			}
-		}, []string{"extra"}},
+		"slow pages":                       {func(r *record) { r.protected.change(load.Product, 50, 51, slow(551*time.Millisecond)) }, []string{"budget"}},
+		"a slow home page":                 {func(r *record) { r.protected.change(load.Browse, 10, 40, slow(61*time.Millisecond)) }, []string{"home"}},
+		"9 % hedged":                       {func(r *record) { hedges(r, 16) }, []string{"extra"}},
+		"12 hedges, of 180 reads":          {func(r *record) { hedges(r, 12) }, nil},
+		"one hedge":                        {func(r *record) { hedges(r, 1) }, []string{"extra"}},
+		"two hedges, of 180 reads":         {func(r *record) { hedges(r, 2) }, nil},
 		"the limit is not cut far enough":  {func(r *record) { readings(r, replica(), 21, 42, limit(13)) }, []string{"cut"}},
 		"the breaker opens before the cut": {func(r *record) { readings(r, replica(), 20, 25.1, limit(20)) }, []string{"cut", "replica-opens"}},
 		"the replica's breaker opens late": {func(r *record) { readings(r, replica(), 25, 35.1, closed) }, []string{"replica-opens", "fails-over: no answers"}},
@@ -67,7 +71,14 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 		"the limit comes back 16 s after the pages": {func(r *record) { readings(r, recommendations(), 83, 98.2, limit(30)) }, []string{"recs-back"}},
 		"two orders of one form":                    {func(r *record) { r.ledger.duplicates = 1 }, []string{"duplicates"}},
 		"oversold":                                  {func(r *record) { r.ledger.audited.Checks[0].Wrong = 1 }, []string{"audit"}},
-		"the naive page stands":                     {func(r *record) { r.naive.change(load.Product, 45, 60, slow(time.Second)) }, []string{"collapses"}},
+		"the replica's limit is restored, and its breaker open": {func(r *record) { readings(r, replica(), 35, 45, open) }, []string{"replica-back"}},
+		"a limit that was never cut is no promise broken":       {func(r *record) { readings(r, stock(), 45, 62, limit(50)) }, nil},
+		"never cut, and not asked again": {func(r *record) {
+			readings(r, stock(), 45, 62, limit(50))
+			readings(r, stock(), 60, 105, open)
+		}, []string{"stock-back"}},
+		"the naive page stands in act three": {func(r *record) { r.naive.change(load.Product, 70, 80, slow(time.Second)) }, []string{"collapses-again"}},
+		"the naive page stands":              {func(r *record) { r.naive.change(load.Product, 45, 60, slow(time.Second)) }, []string{"collapses"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := keptOutage()
@@ -85,5 +96,31 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 				t.Errorf("broken %q, want %q", broken, c.want)
 			}
 		})
+	}
+}
+
+// Where the limit was not cut, there is nothing to restore, and the report does not pretend that there was.
+func TestALimitThatWasNotCutIsNotCalledRestored(t *testing.T) {
+	r := keptOutage()
+	base, sick, back := r.phase(baseline), r.phase(slowStores), r.phase(storesBack)
+	if f := r.restores(stock(), base, sick, back); f.String() != "50 of 50 after 2.00 s pass" {
+		t.Error(f)
+	}
+	for i := range r.protected.readings["inventory"] {
+		r.protected.readings["inventory"][i].Limit = 50
+	}
+	if f := r.restores(stock(), base, sick, back); f.String() != "never cut, closed after 1.00 s pass" {
+		t.Error(f)
+	}
+}
+
+// A share of a few percent of a few reads is one hedge or two: that proves neither that it hedges nor that it does so sparingly.
+func TestFewReadsAreNotJudgedByTheirHedges(t *testing.T) {
+	r := keptOutage()
+	for i := range r.services["inventory"].scrapes {
+		r.services["inventory"].scrapes[i].series[`dependency_calls_total{dependency="postgres-replica"}`] = float64(10 * i)
+	}
+	if f := r.extraQueries(r.phase(slowFraction)); f.String() != "only 90 reads" || f.Result != NotMeasured {
+		t.Error(f)
 	}
 }

@@ -12,7 +12,11 @@ func (r record) told(id, promise, bound string, f Finding) Verdict {
 	return Verdict{ID: id, Promise: promise, Bound: bound, Protected: r.orTooEarly(f)}
 }
 
-// extraQueries compares what inventory was asked with what its primary was asked for on top.
+// manyReads is from how many on a share of a few percent is more than one or two hedges.
+const manyReads = 100
+
+// extraQueries compares what inventory was asked with what its primary was asked for on top. Too few are as bad as too many: a shop
+// that never hedges has no extra queries either.
 func (r record) extraQueries(p phase) Finding {
 	primary, _, ok := r.ledger.between(p)
 	first, last, scraped := r.place(replica()).edges(p)
@@ -20,10 +24,11 @@ func (r record) extraQueries(p phase) Finding {
 		return unknown("not counted")
 	}
 	asked := last.sum(allCalls, replica().label()) - first.sum(allCalls, replica().label())
-	if asked < enough {
+	if asked < manyReads {
 		return unknown(fmt.Sprintf("only %.0f reads", asked))
 	}
-	return found(float64(primary) <= extraShare*asked, "%d for %.0f reads, %.1f %%", primary, asked, 100*float64(primary)/asked)
+	share := float64(primary) / asked
+	return found(share >= extraLeast && share <= extraShare, "%d for %.0f reads, %.1f %%", primary, asked, 100*share)
 }
 
 // cut looks for the lowest limit soon after a phase began.
@@ -77,8 +82,9 @@ func (r record) opensBy(at time.Time, opened bool, p phase, limit time.Duration)
 	return found(at.Sub(p.From) <= limit, "after %s", ms(at.Sub(p.From)))
 }
 
-// restores wants nearly the limit of the baseline back, with the breaker closed, soon after back began.
-func (r record) restores(place Place, base, back phase) Finding {
+// restores wants nearly the limit of the baseline, with the breaker closed, soon after back began. Hard failures open a breaker before
+// its limiter has seen enough of them to cut: where the limit was not cut since sick began, coming back is closing, and that is said.
+func (r record) restores(place Place, base, sick, back phase) Finding {
 	usual := 0
 	for _, one := range r.place(place).during(place.Dependency, base) {
 		usual = max(usual, one.Limit)
@@ -86,13 +92,18 @@ func (r record) restores(place Place, base, back phase) Finding {
 	if usual == 0 || !back.To.After(back.From) {
 		return unknown("no limit seen")
 	}
-	last := 0
-	for _, one := range r.place(place).during(place.Dependency, back) {
-		last = one.Limit
-		if one.Breaker == "closed" && float64(one.Limit) >= restoredTo*float64(usual) {
-			took := one.At.Sub(back.From)
-			return found(took <= restoreWithin, "%d of %d after %s", one.Limit, usual, ms(took))
+	last, cut := 0, false
+	for _, one := range r.place(place).during(place.Dependency, phase{From: sick.From, To: back.To}) {
+		whole := float64(one.Limit) >= restoredTo*float64(usual)
+		last, cut = one.Limit, cut || !whole
+		if one.At.Before(back.From) || one.Breaker != "closed" || !whole {
+			continue
 		}
+		took := one.At.Sub(back.From)
+		if !cut {
+			return found(took <= restoreWithin, "never cut, closed after %s", ms(took))
+		}
+		return found(took <= restoreWithin, "%d of %d after %s", one.Limit, usual, ms(took))
 	}
 	return found(false, "%d of %d after %s", last, usual, ms(back.To.Sub(back.From)))
 }

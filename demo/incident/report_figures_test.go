@@ -77,7 +77,7 @@ func TestThePageOfTheOutageShowsWhatItsJSONSays(t *testing.T) {
 	rep, page := rendered(t, Outage(10), r, newWorld().config())
 	f := readFigures(t, rep)
 	f.areIn(t, page)
-	if len(f.Verdicts) != 26 || len(f.Events) != 2 || len(f.Pages) != 2 || len(f.Dependencies) != 3 {
+	if len(f.Verdicts) != 27 || len(f.Events) != 2 || len(f.Pages) != 2 || len(f.Dependencies) != 3 {
 		t.Errorf("%d promises, %d moments, %d pages, %d dependencies", len(f.Verdicts), len(f.Events), len(f.Pages), len(f.Dependencies))
 	}
 	if limit := f.Dependencies[0].Limit; len(limit) != 4 || limit[1]["value"] != 10.0 || limit[1]["at_s"] != 21.0 {
