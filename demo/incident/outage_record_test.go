@@ -57,7 +57,7 @@ func visitOutage(r *record) {
 	for i := range 105 * 25 {
 		at := second(float64(i) / 25)
 		kind := []load.Kind{load.Browse, load.Order}[i%2]
-		if i%10 > 1 {
+		if i%10 > 3 {
 			kind = load.Product
 		}
 		mine := load.Sample{Kind: kind, At: at, Latency: 30 * time.Millisecond, Status: 200}

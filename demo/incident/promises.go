@@ -90,18 +90,6 @@ func (r record) budget(promise string, p phase) Verdict {
 	})
 }
 
-func (r record) unrelated(id, promise string, kind load.Kind, base, sick phase) Verdict {
-	before := r.protected.fair().of(kind).in(base)
-	return r.promise(id, promise, before.bound()+", none fails", func(s *seen) Finding {
-		pages, all := s.fair().of(kind), s.of(kind).in(sick)
-		f := steady(pages.in(base), pages.in(sick))
-		if n := all.count(failed); n > 0 {
-			return found(false, "%s, %d of %d failed", f.Measured, n, len(all))
-		}
-		return f
-	})
-}
-
 // naively is what the naive page has to do.
 func (r record) naively(id, promise, bound string, measure func(*seen) Finding) Verdict {
 	return Verdict{ID: id, Promise: promise, Bound: bound, ByNaive: true, Naive: r.orTooEarly(measure(r.naive))}

@@ -111,30 +111,6 @@ func (s insight) edges(p phase) (first, last scrape, ok bool) {
 	return first, last, ok && last.At.After(first.At)
 }
 
-// callTime is about a part of the page that is well: the page's own calls to it take their usual time.
-func (r record) callTime(id, promise, dependency string, base, sick phase) Verdict {
-	bound := "usual p95"
-	if p95, calls := r.protected.calls(dependency, base); calls > 0 {
-		bound = "p95 ≤ " + ms(relative(p95))
-	}
-	return r.inside(id, promise, bound, func(s *seen) Finding {
-		before, callsBefore := s.calls(dependency, base)
-		now, calls := s.calls(dependency, sick)
-		if callsBefore == 0 || calls == 0 {
-			return unknown("no calls seen")
-		}
-		return found(now <= relative(before), "p95 %s, was %s", ms(now), ms(before))
-	})
-}
-
-func (s insight) calls(dependency string, p phase) (p95 time.Duration, calls float64) {
-	first, last, ok := s.edges(p)
-	if !ok {
-		return 0, 0
-	}
-	return histogramP95(first, last, dependency)
-}
-
 // probing counts, at the caller, the attempts that left the page between the breaker's opening and its closing. A second
 // of mercy lets those end that were under way when it opened.
 func (r record) probing(s *seen) Finding { return r.probingIn(s, r.phase(fault)) }

@@ -37,18 +37,19 @@ func judgeOutage(r record) []Verdict {
 	)
 }
 
-// throughout is what no act may break. The button is judged by its customers: a refusal is an answer there.
+// throughout is what no act may break, each by itself. The button is judged by its customers: a refusal is an answer there.
 func (r record) throughout(base, incident phase) []Verdict {
 	pages := func(s *seen) samples {
 		return s.where(func(one load.Sample) bool { return one.Kind != load.Place }).in(incident)
 	}
+	acts, before := r.acts(incident), r.span(slowFraction, storesBack)
 	return []Verdict{
 		r.promise("no-errors", "No page fails", "none: no 5xx, no silence", func(s *seen) Finding { return none(pages(s), failed) }),
 		r.budget("Product pages keep their budget", incident),
-		r.unrelated("home", "The home page notices nothing", load.Browse, base, incident),
-		r.unrelated("order", "A customer's order page notices nothing", load.Order, base, incident),
-		r.callTime("price", "Prices come in their usual time", "pricing", base, incident),
-		r.callTime("recs", "Recommendations come in their usual time in acts one and two", optional, base, r.span(slowFraction, storesBack)),
+		r.unrelated("home", "The home page notices nothing", load.Browse, base, incident, acts...),
+		r.unrelated("order", "A customer's order page notices nothing", load.Order, base, incident, acts...),
+		r.callTime("price", "Prices come in their usual time", "pricing", base, incident, acts...),
+		r.callTime("recs", "Recommendations come in their usual time in acts one and two", optional, base, before, r.acts(before)...),
 	}
 }
 

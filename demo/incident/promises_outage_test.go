@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -96,6 +97,14 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 				t.Errorf("broken %q, want %q", broken, c.want)
 			}
 		})
+	}
+}
+
+// slowBetween lets each call to a dependency take 100 ms for a while.
+func slowBetween(r *record, dependency string, from, to int) {
+	for i, one := range r.protected.scrapes {
+		late := 20 * float64(min(max(i-from, 0), to-from))
+		one.series[fmt.Sprintf(`dependency_call_duration_seconds_bucket{dependency=%q,le="0.02"}`, dependency)] -= late
 	}
 }
 

@@ -28,6 +28,16 @@ func (r record) phase(name string) phase {
 	return phase{Name: name}
 }
 
+// acts are the phases within p in which something was broken.
+func (r record) acts(p phase) (list []phase) {
+	for _, act := range r.phases {
+		if act.Sick && !act.From.Before(p.From) && act.From.Before(p.To) {
+			list = append(list, act)
+		}
+	}
+	return list
+}
+
 // span is from the beginning of one phase to the end of another.
 func (r record) span(first, last string) phase {
 	p := phase{Name: first, From: r.phase(first).From, To: r.phase(last).To}
