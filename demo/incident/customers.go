@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -35,6 +36,7 @@ type answer struct {
 	Took       time.Duration
 	Status     int // 0: none
 	RetryAfter bool
+	order      string // the page of the order, where the shop leads straight to it: without keys there is none of the intent
 }
 
 // clean is an answer that a customer can do something with: it leads to the order, says no for good, or says when to try again.
@@ -116,17 +118,22 @@ func (r *run) buyOne(ctx context.Context, sku int) (got presses) {
 		both.Go(func() { got.First[i] = c.press(ctx, form) })
 	}
 	both.Wait()
-	for ctx.Err() == nil {
+	for _, a := range got.First {
+		got.Order = cmp.Or(got.Order, a.order)
+	}
+	for ctx.Err() == nil && got.Order == "" {
 		if got.Order, got.Said = c.outcome(ctx, form.Get("key")); got.Order != "" || got.Said != "" {
 			return got
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):
-			if a := c.press(ctx, form); a.Status == http.StatusUnprocessableEntity {
+			a := c.press(ctx, form)
+			if a.Status == http.StatusUnprocessableEntity {
 				got.Said = "refused"
 				return got
 			}
+			got.Order = a.order
 		}
 	}
 	return got
@@ -179,7 +186,11 @@ func (c customer) press(ctx context.Context, form url.Values) answer {
 	if err != nil {
 		return answer{Took: time.Since(began)}
 	}
-	return answer{time.Since(began), status, header.Get("Retry-After") != ""}
+	a := answer{Took: time.Since(began), Status: status, RetryAfter: header.Get("Retry-After") != ""}
+	if to := header.Get("Location"); strings.HasPrefix(to, "/orders/") {
+		a.order = to
+	}
+	return a
 }
 
 // outcome asks the page of the intent what became of it; both are empty while nobody knows.

@@ -20,7 +20,7 @@ func keptOutage() record {
 			plans: []plan{{second(70), "by key"}, {second(71), "row by row"}, {second(80), "by key"}}},
 	}
 	for range 6 {
-		r.customers = append(r.customers, presses{First: []answer{{time.Second, 303, false}, {time.Second, 503, true}}, Order: "/orders/1"})
+		r.customers = append(r.customers, presses{First: []answer{{Took: time.Second, Status: 303}, {Took: time.Second, Status: 503, RetryAfter: true}}, Order: "/orders/1"})
 	}
 	for _, p := range append(r.phases, phase{From: second(105)}) {
 		primary := 0

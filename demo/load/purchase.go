@@ -55,7 +55,7 @@ func (p *purchases) advance(st step, sample Sample, res *vegeta.Result, now time
 		return p.again(st, now)
 	case res.Code == http.StatusSeeOther:
 		next := step{kind: State, path: res.Headers.Get("Location"), purchase: st.purchase}
-		if st.kind == State {
+		if strings.HasPrefix(next.path, "/orders/") {
 			next.kind = Order
 		}
 		return later{now, next}, true
