@@ -42,8 +42,23 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 		"one failed page": {func(r *record) {
 			r.protected.change(load.Product, 50, 51, func(n int, one *load.Sample) { one.Class = load.Class(2 * min(1, n%20)) })
 		}, []string{"no-errors"}},
-		"slow pages":                       {func(r *record) { r.protected.change(load.Product, 50, 51, slow(551*time.Millisecond)) }, []string{"budget"}},
-		"a slow home page":                 {func(r *record) { r.protected.change(load.Browse, 10, 40, slow(61*time.Millisecond)) }, []string{"home"}},
+		"slow pages":        {func(r *record) { r.protected.change(load.Product, 50, 51, slow(551*time.Millisecond)) }, []string{"budget"}},
+		"a slow home page":  {func(r *record) { r.protected.change(load.Browse, 10, 40, slow(61*time.Millisecond)) }, []string{"home"}},
+		"a slow order page": {func(r *record) { r.protected.change(load.Order, 10, 40, slow(61*time.Millisecond)) }, []string{"order"}},
+		"slow home pages in act two, too few to be seen in the whole": {func(r *record) {
+			r.protected.change(load.Browse, 46, 50, slow(61*time.Millisecond))
+		}, []string{"home"}},
+		"as few slow order pages in the calm": {func(r *record) {
+			r.protected.change(load.Order, 60, 64, slow(61*time.Millisecond))
+		}, nil},
+		"slow prices in act three":              {func(r *record) { slowBetween(r, "pricing", 71, 73) }, []string{"price"}},
+		"slow recommendations before their act": {func(r *record) { slowBetween(r, optional, 46, 48) }, []string{"recs"}},
+		"slow recommendations in it":            {func(r *record) { slowBetween(r, optional, 72, 80) }, nil},
+		"slow stock while some reads are slow":  {func(r *record) { slowBetween(r, "inventory", 12, 14) }, []string{"hedged"}},
+		"slow stock in act three":               {func(r *record) { slowBetween(r, "inventory", 72, 74) }, []string{"stock"}},
+		"a stray probe": {func(r *record) {
+			r.protected.series(`dependency_attempt_duration_seconds_count{dependency="recommendations"}`, 76, func(n float64) float64 { return n + 1 })
+		}, []string{"probes"}},
 		"9 % hedged":                       {func(r *record) { hedges(r, 16) }, []string{"extra"}},
 		"12 hedges, of 180 reads":          {func(r *record) { hedges(r, 12) }, nil},
 		"one hedge":                        {func(r *record) { hedges(r, 1) }, []string{"extra"}},
