@@ -65,7 +65,7 @@ func visitOutage(r *record) {
 		switch between := func(from, to float64) bool { return !at.Before(second(from)) && at.Before(second(to)) }; {
 		case kind != load.Product:
 		case between(46, 61):
-			mine.Class, mine.Parts = load.Degraded, []string{"stock"}
+			mine.Class, mine.Parts, mine.Banner = load.Degraded, []string{"stock"}, true
 			theirs.Latency = 4 * time.Second
 		case between(72, 82):
 			mine.Class, mine.Parts = load.Degraded, []string{optional}

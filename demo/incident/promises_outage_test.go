@@ -27,6 +27,9 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 			}
 		}
 	}
+	noBanner := func(most int) func(int, *load.Sample) {
+		return func(n int, one *load.Sample) { one.Banner = one.Banner && n >= most }
+	}
 	hedges := func(r *record, n int) {
 		for i := range r.ledger.reads[2:] {
 			r.ledger.reads[2+i].Primary = n
@@ -76,6 +79,8 @@ func TestEachPromiseOfTheOutageCanBeBroken(t *testing.T) {
 		"the replica's limit stays low":      {func(r *record) { readings(r, replica(), 42, 45, limit(17)) }, []string{"replica-back"}},
 		"stock is asked for all the time":    {func(r *record) { readings(r, stock(), 46, 61, closed) }, []string{"stock-opens", "banner"}},
 		"one page hides its banner":          {func(r *record) { r.protected.change(load.Product, 50, 51, full) }, []string{"banner"}},
+		"three pages of 210 without a count": {func(r *record) { r.protected.change(load.Product, 50, 51, noBanner(3)) }, []string{"banner"}},
+		"two pages of 210 without a count":   {func(r *record) { r.protected.change(load.Product, 50, 51, noBanner(2)) }, nil},
 		"a refusal that says nothing":        {func(r *record) { r.customers[3].First[1].RetryAfter = false }, []string{"button"}},
 		"a form without an order":            {func(r *record) { r.customers[3].Order, r.customers[3].Said = "", "no form" }, []string{"one-intent"}},
 		"stock is never asked for again":     {func(r *record) { readings(r, stock(), 60, 105, open) }, []string{"stock-back"}},

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +35,8 @@ type Sample struct {
 	Status  int           // HTTP status, 0 without an answer
 	Class   Class
 	Parts   []string // what the Degraded header names; unknown names are "other"
+	Banner  bool     // a product page says that its count may lag: it is the snapshot's; without it and without live stock there is none
+	Stale   bool     // that count is older than the banner allows
 	Cause   string   // why it failed: one of a bounded set like "status 503", "timeout", "wrong page: product"
 }
 
@@ -56,8 +60,17 @@ func judge(st step, res *vegeta.Result) Sample {
 	case len(s.Parts) > 0:
 		s.Class = Degraded
 	}
+	if s.Class != Failed && st.kind == Product {
+		s.Banner, s.Stale = bytes.Contains(res.Body, []byte(banner)), tooOld.Match(res.Body)
+	}
 	return s
 }
+
+// banner stands over a count of the snapshot, and the count has its age beside it: in seconds, as long as it may be shown
+// (services/productpage/templates/product.html).
+const banner = "Stock counts may lag by up to 2 minutes"
+
+var tooOld = regexp.MustCompile(`class="asof"> as of \d+ (minutes|hours) ago`)
 
 // expectedStatus: a refusal of business (422: sold out, quote expired) is the shop at work, not a failure.
 func expectedStatus(k Kind, status int) bool {

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -76,5 +77,33 @@ func TestCheckoutFormIsReadLikeABrowserDoes(t *testing.T) {
 	}
 	if _, ok := CheckoutForm([]byte(strings.ReplaceAll(page, "post", "get"))); ok {
 		t.Error("found a form that posts nothing")
+	}
+}
+
+// The Degraded header is the same with a count from the snapshot and without one. What tells them apart is on the page.
+func TestTheBannerTellsASnapshotFromNoCount(t *testing.T) {
+	page := func(text string) []byte { return []byte(text + `<img src="/pictures/42.svg"></html>`) }
+	header := http.Header{"Content-Type": {"text/html"}, "Degraded": {"stock"}}
+	count := func(age string) []byte { return page(banner + `<span class="asof"> as of ` + age + `</span>`) }
+	for name, c := range map[string]struct {
+		kind          Kind
+		code          uint16
+		body          []byte
+		banner, stale bool
+	}{
+		"snapshot":            {Product, 200, count("119 seconds ago"), true, false},
+		"too old":             {Product, 200, count("2 minutes ago"), true, true},
+		"no count":            {Product, 200, page("We cannot count our stock right now. Last known price, 3 minutes ago."), false, false},
+		"not on this page":    {Order, 200, count("2 minutes ago"), false, false},
+		"on a page of errors": {Product, 500, count("2 minutes ago"), false, false},
+	} {
+		s := judge(step{kind: c.kind, product: 42}, &vegeta.Result{Code: c.code, Headers: header, Body: c.body})
+		if s.Banner != c.banner || s.Stale != c.stale {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	template, err := os.ReadFile("../../services/productpage/templates/product.html")
+	if err != nil || !strings.Contains(string(template), banner) || !strings.Contains(string(template), `class="asof"> as of {{ago`) {
+		t.Errorf("the page's own words are others: %v", err)
 	}
 }
