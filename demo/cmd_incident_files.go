@@ -65,6 +65,9 @@ func compare(w io.Writer, dir, name string) error {
 	}
 	path := filepath.Join(dir, "incident-"+name+"-compared.html")
 	fmt.Fprintf(w, "side by side with %d other runs: %s\n", len(paths)-1, path)
+	if caveat := side.Caveat(); caveat != "" {
+		fmt.Fprintln(w, caveat)
+	}
 	return os.WriteFile(path, page.Bytes(), 0o644)
 }
 

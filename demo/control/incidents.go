@@ -91,7 +91,7 @@ func (in *incidents) start(story incident.Incident, over func(sentence string)) 
 func (in *incidents) end(report incident.Report, err error) string {
 	var page bytes.Buffer
 	sentence := report.Sentence()
-	if report.Began.IsZero() || report.WriteHTML(&page) != nil {
+	if report.Began.IsZero() || report.WriteServed(&page) != nil {
 		page.Reset()
 		sentence = "It could not be played."
 	}

@@ -150,8 +150,8 @@ func TestOneIncidentAtATime(t *testing.T) {
 		if s.Incident.Running || s.Incident.Sentence == "" || s.Incident.Report == "" || w.broken() {
 			t.Errorf("over: %+v", s.Incident)
 		}
-		if status := do(t, r, "GET", s.Incident.Report, "", nil); status != 200 {
-			t.Errorf("the report answers %d", status)
+		if status := do(t, r, "GET", s.Incident.Report, "", nil); status != 200 || strings.Contains(string(r.incidents.report), `href="../`) {
+			t.Errorf("the report answers %d, or leads to what is not served", status)
 		}
 	})
 }

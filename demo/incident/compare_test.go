@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Two runs side by side: what broke without a pattern is said in its column, what held is said to have held, and a file that is no
@@ -50,5 +51,47 @@ func TestRunsAreSetSideBySide(t *testing.T) {
 	}
 	if _, err := Compare([]byte("<html>")); err == nil {
 		t.Error("a page was taken for a report")
+	}
+}
+
+// Whoever finds last week's run, or one at another speed, beside today's is told so.
+func TestRunsThatAreNotOfOneSeriesAreSaidToBe(t *testing.T) {
+	file := func(without string, began time.Time, speed float64) []byte {
+		r := keptOutage()
+		r.naive, r.began, r.speed = nil, began, speed
+		var out bytes.Buffer
+		if err := newReport(Outage(speed), Config{Without: without}, r).WriteJSON(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	for name, c := range map[string]struct {
+		later time.Duration
+		speed float64
+		want  string
+	}{
+		"one series":    {6 * time.Hour, 10, ""},
+		"another speed": {time.Hour, 40, "speed;"},
+		"another day":   {7 * time.Hour, 10, "These runs are not of one day;"},
+		"both":          {-7 * time.Hour, 40, "speed and are not of one day;"},
+		"an older file": {0, 0, "speed;"},
+	} {
+		side, err := Compare(file("", start, 10), file("hedge", start.Add(c.later), c.speed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page strings.Builder
+		if err := side.WriteHTML(&page); err != nil {
+			t.Fatal(err)
+		}
+		if got := side.Caveat(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || !strings.Contains(page.String(), got) {
+			t.Errorf("%s: %q", name, got)
+		}
+		if !strings.Contains(page.String(), "Played on 1 January 2026, 12:00 UTC, at speed 10.") {
+			t.Errorf("%s: the page does not say when and how fast", name)
+		}
+	}
+	if c, err := Compare(); err != nil || c.Caveat() != "" {
+		t.Errorf("nothing to compare: %v, %q", err, c.Caveat())
 	}
 }

@@ -15,7 +15,8 @@ type record struct {
 	services       map[string]insight // of the other services, by name
 	customers      []presses
 	ledger         ledger
-	rate           int // visitors per second
+	rate           int     // visitors per second
+	speed          float64 // what its waits were divided by; 0: they were not
 }
 
 // phase gives the named phase; one that was never reached is empty.
@@ -59,7 +60,7 @@ func (r *run) record(stopped bool) record {
 	rec := record{
 		began: r.began, phases: r.stage.phases, events: r.stage.events, broken: r.stage.broken, mended: r.stage.mended,
 		stopped: stopped || r.stage.err != nil, openFor: r.OpenFor, protected: r.witnesses[0].testimony(r.pauses),
-		services: map[string]insight{}, customers: r.customers.presses(), ledger: r.ledger, rate: r.Rate,
+		services: map[string]insight{}, customers: r.customers.presses(), ledger: r.ledger, rate: r.Rate, speed: r.stage.speed,
 	}
 	for service, inside := range r.inside {
 		rec.services[service] = inside.insight

@@ -24,6 +24,7 @@ type Report struct {
 	Events   []Event   `json:"events"`
 	Watched  []Watched `json:"dependencies"`
 	Without  string    `json:"without,omitempty"`
+	Speed    float64   `json:"speed,omitempty"` // what the story's waits were divided by
 	Machine  Machine   `json:"machine"`
 }
 
@@ -120,7 +121,7 @@ func (r Report) with(result Result) (list []Verdict) {
 func newReport(in Incident, cfg Config, r record) Report {
 	rep := Report{
 		Incident: in.Name, Title: in.Title, Fault: in.Fault, Began: r.began, Rate: cfg.Rate, Stopped: r.stopped,
-		Verdicts: linked(in.judge(r)), Watched: watched(in, r), Without: cfg.Without,
+		Verdicts: linked(in.judge(r)), Watched: watched(in, r), Without: cfg.Without, Speed: r.speed,
 		Machine: Machine{len(r.protected.pauses), millis(r.protected.pauses.Longest()), r.protected.count(r.protected.disturbed)},
 		Twins:   []Seen{newSeen("protected", cfg.Protected, r, r.protected)},
 	}

@@ -45,6 +45,21 @@ func TestPageNeedsNothingElse(t *testing.T) {
 	}
 }
 
+// In reports/ the page leads to the repository's files. Where the control room serves it, such links would lead nowhere.
+func TestLinksAreOnlyWhereTheyLeadSomewhere(t *testing.T) {
+	rep := newReport(usual(), newWorld().config(), kept())
+	var file, served bytes.Buffer
+	if err := errors.Join(rep.WriteHTML(&file), rep.WriteServed(&served)); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(file.String(), `<a href="../`); n != 2*len(rep.Verdicts) {
+		t.Errorf("%d links to the code and the tests of %d promises", n, len(rep.Verdicts))
+	}
+	if page := served.String(); strings.Contains(page, "<a ") || !strings.Contains(page, "services/productpage/page.go, services/productpage/fallback_test.go") {
+		t.Error("the page of the server has links, or does not name the files")
+	}
+}
+
 const productPages = 1699 // in kept
 
 func TestPageShowsWhatTheJSONSays(t *testing.T) {
