@@ -75,6 +75,7 @@ func TestFinishErrorsAreToldApart(t *testing.T) {
 		"unique violation":      {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "23505"}, "", true},
 		"deadlock":              {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "40P01"}, Unavailable, true},
 		"statement timeout":     {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "57014"}, Unavailable, true},
+		"read-only":             {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "25006"}, Unavailable, true},
 		"terminated at commit":  {&pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, OutcomeUnknown, false},
 		"deadline":              {context.DeadlineExceeded, OutcomeUnknown, false},
 		"connection lost":       {errors.New("unexpected EOF"), OutcomeUnknown, false},

@@ -63,9 +63,14 @@ func finishError(err error) error {
 	return outcomeUnknown(err)
 }
 
-// passing SQLSTATEs are not about the rows: serialization failure, deadlock, lock and statement timeout.
+// passing SQLSTATEs are not about the rows: serialization failure, deadlock, lock and statement timeout, and read-only, which is a
+// server that was just demoted or whose disk is full.
 func passing(code string) bool {
-	return code == "40001" || code == "40P01" || code == "55P03" || code == "57014"
+	switch code {
+	case "40001", "40P01", "55P03", "57014", "25006":
+		return true
+	}
+	return false
 }
 
 // RolledBack reports whether an error of Finish means for certain that nothing was stored and the claim still stands, so

@@ -96,7 +96,8 @@ func isUnavailable(err error) bool {
 }
 
 // transientPostgres knows the SQLSTATE codes that pass by themselves: connection trouble (08), too many connections (53),
-// shutdown and statement timeout (57), serialization and deadlock (40), lock not available (55P03).
+// shutdown and statement timeout (57), serialization and deadlock (40), lock not available (55P03), read-only (25006): the server
+// was demoted a moment ago, and whoever asks again finds its successor.
 func transientPostgres(code string) bool {
 	if len(code) != 5 {
 		return false
@@ -105,7 +106,7 @@ func transientPostgres(code string) bool {
 	case "08", "40", "53", "57":
 		return true
 	}
-	return code == "55P03"
+	return code == "55P03" || code == "25006"
 }
 
 func retryAfterOf(err error) time.Duration {

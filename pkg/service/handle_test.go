@@ -41,6 +41,7 @@ func TestErrorsBecomeTheRightAnswer(t *testing.T) {
 		{"garbage from upstream", fmt.Errorf("%w: html", ErrBadAnswer), 503, "dependency-unavailable", "1"},
 		{"statement timeout", &pgconn.PgError{Code: "57014"}, 503, "dependency-unavailable", "1"},
 		{"lock not available", &pgconn.PgError{Code: "55P03"}, 503, "dependency-unavailable", "1"},
+		{"read-only Postgres", &pgconn.PgError{Code: "25006"}, 503, "dependency-unavailable", "1"},
 		{"our SQL is wrong", &pgconn.PgError{Code: "42601"}, 500, "internal", ""},
 		{"a constraint nobody expected", &pgconn.PgError{Code: "23505"}, 500, "internal", ""},
 		{"body too large", &http.MaxBytesError{Limit: 10}, 413, "body-too-large", ""},
