@@ -89,22 +89,23 @@ func (m Middleware) request(w http.ResponseWriter, r *http.Request) (Request, er
 		return Request{}, unreadable(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	fingerprint, err := FingerprintOf(r.Method, m.Route, []string{r.URL.EscapedPath()}, canonical(body))
+	form, decoded := canonical(body)
+	fingerprint, err := FingerprintOf(r.Method, m.Route, []string{r.URL.EscapedPath(), r.URL.RawQuery, form}, decoded)
 	return Request{Scope: Scope(m.Route, tenant), Key: key, Fingerprint: fingerprint, Payload: body}, err
 }
 
-// canonical decodes JSON, so that white space and member order do not make another request; other bodies count as they are.
-func canonical(body []byte) any {
+// canonical decodes JSON, so that white space and member order do not make another request; other bodies count as they are. The form
+// is part of the fingerprint, because raw bytes are hashed as a JSON string, which a body may also be.
+func canonical(body []byte) (form string, decoded any) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return body
+	if d.Decode(&decoded) != nil {
+		return "raw", body
 	}
 	if _, err := d.Token(); err != io.EOF { // More would not see a bracket too many, and what follows it
-		return body
+		return "raw", body
 	}
-	return v
+	return "json", decoded
 }
 
 // transient answers are not final: storing one would make a blip permanent.

@@ -146,12 +146,15 @@ func TestMiddlewareTellsRequestsApart(t *testing.T) {
 	h := Middleware{Store: s, Route: "POST /payments/{id}", Tenant: alice}.Wrap(&bank{status: 201})
 	for name, c := range map[string]struct{ path, body, otherPath, otherBody string }{
 		"path id": {"/payments/7", `{"amount":1}`, "/payments/8", `{"amount":1}`},
+		"query":   {"/payments/7?to=bob", `{"amount":1}`, "/payments/7?to=eve", `{"amount":1}`},
 		"amount":  {"/payments/7", `{"amount":1}`, "/payments/7", `{"amount":2}`},
 		// Both are 9007199254740992 as a float64.
 		"amount beyond 2^53":     {"/payments/7", `{"amount":9007199254740992}`, "/payments/7", `{"amount":9007199254740993}`},
 		"second document":        {"/payments/7", `{"amount":1} 2`, "/payments/7", `{"amount":1} 3`},
 		"what follows a bracket": {"/payments/7", `{"amount":1}} 2`, "/payments/7", `{"amount":1}} 3`},
 		"not JSON":               {"/payments/7", `amount=1`, "/payments/7", `amount=2`},
+		"a JSON string of it":    {"/payments/7", `amount=1`, "/payments/7", `"YW1vdW50PTE="`}, // base64, as encoding/json writes bytes
+		"nothing and a string":   {"/payments/7", ``, "/payments/7", `""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key := strings.ReplaceAll("apart-0123456789-"+name, " ", "-")
