@@ -19,7 +19,7 @@ UPDATE outbox SET attempts = attempts + 1, next_at = clock_timestamp() + $3::int
  WHERE id IN (SELECT id FROM outbox
                WHERE kind = $1 AND done_at IS NULL AND parked_at IS NULL AND next_at <= clock_timestamp()
                ORDER BY next_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-RETURNING id, event_id, order_id, payload, attempts`, kind, limit, relayLease)
+RETURNING id, event_id, order_id, payload, attempts, refusals`, kind, limit, relayLease)
 		if err != nil {
 			return nil, err
 		}
@@ -38,11 +38,12 @@ func (s *store) settle(ctx context.Context, verdicts []verdict) error {
 		case delivered:
 			batch.Queue(`UPDATE outbox SET done_at = clock_timestamp(), parked_at = NULL, last_error = NULL WHERE id = $1 AND done_at IS NULL`, v.ID)
 		case parked:
-			batch.Queue(`UPDATE outbox SET parked_at = clock_timestamp(), last_error = $3 WHERE id = $1 AND attempts = $2 AND done_at IS NULL`,
-				v.ID, v.Attempts, v.err.Error())
+			batch.Queue(`UPDATE outbox SET parked_at = clock_timestamp(), refusals = $3, last_error = $4 WHERE id = $1 AND attempts = $2 AND done_at IS NULL`,
+				v.ID, v.Attempts, v.Refusals, v.err.Error())
 		default:
-			batch.Queue(`UPDATE outbox SET next_at = clock_timestamp() + $3::interval, last_error = $4 WHERE id = $1 AND attempts = $2 AND done_at IS NULL`,
-				v.ID, v.Attempts, v.after, v.err.Error())
+			batch.Queue(`
+UPDATE outbox SET next_at = clock_timestamp() + $3::interval, refusals = $4, last_error = $5 WHERE id = $1 AND attempts = $2 AND done_at IS NULL`,
+				v.ID, v.Attempts, v.after, v.Refusals, v.err.Error())
 		}
 	}
 	return resilience.Do(ctx, s.postgres, func(ctx context.Context) error { return s.pool.SendBatch(ctx, batch).Close() })

@@ -25,6 +25,7 @@ type event struct {
 	OrderID  uuid.UUID
 	Payload  []byte
 	Attempts int // this one included; also the fencing token of its lease
+	Refusals int // attempts that the receiver answered with a refusal; what parks an event
 }
 
 // relay sends the events of one kind to their receiver: at least once out; the receiver knows an event by its id, so exactly
@@ -92,7 +93,7 @@ func (r *relay) round(ctx context.Context) (full bool, err error) {
 		r.metrics.event(r.kind, v.result)
 		switch v.result {
 		case parked:
-			r.log.ErrorContext(ctx, "event parked", "kind", r.kind, "event_id", v.EventID, "order_id", v.OrderID, "attempts", v.Attempts, "error", v.err)
+			r.log.ErrorContext(ctx, "event parked", "kind", r.kind, "event_id", v.EventID, "order_id", v.OrderID, "attempts", v.Attempts, "refusals", v.Refusals, "error", v.err)
 		case retried:
 			full = false // the receiver is not well: no hurry
 		}

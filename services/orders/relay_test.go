@@ -78,55 +78,6 @@ func TestLostDeliveryAnswersAreRepeatedWithTheSameEventID(t *testing.T) {
 	}
 }
 
-func TestPoisonIsParkedAndBlocksNobody(t *testing.T) {
-	s := open(t, "RELAY_EVERY=10ms", "RECOMMENDATIONS_OPEN_FOR=1ms")
-	s.recs.poison = 666
-	for name, sku := range map[string]int{"bad": 666, "a": 42, "b": 42, "c": 42} {
-		s.order(name, s.pricing.body(Item{sku, 1})).is(t, 201, "")
-	}
-	s.eventually("the poison parked, the rest delivered", func() bool {
-		return s.count(`SELECT count(*) FROM outbox WHERE parked_at IS NOT NULL`) == 1 && s.count(undelivered) == 1
-	})
-	if n := s.count(`SELECT attempts FROM outbox WHERE parked_at IS NOT NULL`); n != parkRefused {
-		t.Errorf("parked after %d attempts, want %d", n, parkRefused)
-	}
-	if len(s.recs.known()) != 3 {
-		t.Errorf("%d purchases delivered, want 3", len(s.recs.known()))
-	}
-}
-
-func TestAReceiverThatIsAwayParksNothing(t *testing.T) {
-	for name, err := range map[string]error{
-		"timeout":      context.DeadlineExceeded,
-		"refused":      errors.New("connection refused"),
-		"breaker open": &resilience.Rejected{Outcome: resilience.OutcomeRejectedOpen, RetryAfter: time.Hour},
-		"502":          &resilience.StatusError{Status: 502},
-		"503":          &resilience.StatusError{Status: 503, RetryAfter: 3 * time.Second},
-		"429":          &resilience.StatusError{Status: 429},
-		"409":          &resilience.StatusError{Status: 409},
-	} {
-		v := judge(event{Attempts: 1000}, err)
-		if v.result != retried || v.after < backoffBase/2 || v.after > backoffCap {
-			t.Errorf("%s: %s after %v", name, v.result, v.after)
-		}
-	}
-	if v := judge(event{Attempts: 1}, &resilience.StatusError{Status: 503, RetryAfter: 3 * time.Second}); v.after < 3*time.Second {
-		t.Errorf("asked to wait 3 s, waits %v", v.after)
-	}
-}
-
-func TestPoisonByStatus(t *testing.T) {
-	for status, attempts := range map[int]int{400: parkRefused, 404: parkRefused, 422: parkRefused, 500: parkBroken} {
-		err := &resilience.Rejected{Cause: &resilience.StatusError{Status: status}}
-		if v := judge(event{Attempts: attempts - 1}, err); v.result != retried {
-			t.Errorf("%d, attempt %d: %s, want another try", status, attempts-1, v.result)
-		}
-		if v := judge(event{Attempts: attempts}, err); v.result != parked {
-			t.Errorf("%d, attempt %d: %s, want it parked", status, attempts, v.result)
-		}
-	}
-}
-
 func TestBackoffGrowsToItsCap(t *testing.T) {
 	for attempt, ceiling := range map[int]time.Duration{1: backoffBase, 2: 2 * backoffBase, 3: 4 * backoffBase, 6: backoffCap, 1000: backoffCap} {
 		for range 100 {
