@@ -54,7 +54,7 @@ func (c *completer) round(ctx context.Context) error {
 func (c *completer) complete(ctx context.Context, claim *idempotency.Claim) error {
 	var in placement
 	if err := json.Unmarshal(claim.Payload, &in); err != nil {
-		return err
+		return c.unreadable(ctx, claim, err)
 	}
 	answer, err := c.placing.carryOut(ctx, claim, in)
 	if err != nil {
@@ -62,5 +62,18 @@ func (c *completer) complete(ctx context.Context, claim *idempotency.Claim) erro
 	}
 	c.placing.metrics.completed.Inc()
 	c.log.InfoContext(ctx, "abandoned key completed", "order_id", claim.OperationID, "attempt", claim.Attempt, "status", answer.Status)
+	return nil
+}
+
+// unreadable ends a key with which nobody can tell what was wanted: looked at again it would read no better, and each look would keep
+// its own client, who could say it once more, out for a lease. No order was made of it, or the key would be done; if one was, long
+// ago, refuse finds it. Stock that is held for it goes back by the sweeper.
+func (c *completer) unreadable(ctx context.Context, claim *idempotency.Claim, cause error) error {
+	c.placing.metrics.unreadable.Inc()
+	c.log.ErrorContext(ctx, "abandoned key cannot be read and is refused", "order_id", claim.OperationID, "attempt", claim.Attempt, "error", cause)
+	_, err := c.placing.refuse(ctx, claim, refuse("order-unreadable", "What was to be ordered is lost. Nothing was ordered: please order again."))
+	if err != nil {
+		return c.placing.giveUp(ctx, claim, err)
+	}
 	return nil
 }

@@ -22,13 +22,14 @@ const (
 
 // metrics are this service's own; requests, dependencies and pools are counted by the chassis.
 type metrics struct {
-	keys      *prometheus.CounterVec // result
-	outcomes  *prometheus.CounterVec // outcome
-	events    *prometheus.CounterVec // kind, result
-	waiting   *prometheus.GaugeVec   // kind
-	parked    *prometheus.GaugeVec   // kind
-	completed prometheus.Counter
-	cancelled prometheus.Counter
+	keys       *prometheus.CounterVec // result
+	outcomes   *prometheus.CounterVec // outcome
+	events     *prometheus.CounterVec // kind, result
+	waiting    *prometheus.GaugeVec   // kind
+	parked     *prometheus.GaugeVec   // kind
+	completed  prometheus.Counter
+	unreadable prometheus.Counter
+	cancelled  prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -39,15 +40,16 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
 	}
 	m := &metrics{
-		keys:      counter("idempotency_requests_total", "Requests with an idempotency key, by what the key said.", "result"),
-		outcomes:  counter("orders_outcomes_total", "Attempts to place an order, by how they ended; confirmed counts new orders.", "outcome"),
-		events:    counter("outbox_events_total", "Events sent, by what became of them.", "kind", "result"),
-		waiting:   gauge("outbox_waiting_events", "Events not delivered yet."),
-		parked:    gauge("outbox_parked_events", "Events a receiver will not take; each needs a human."),
-		completed: prometheus.NewCounter(prometheus.CounterOpts{Name: "orders_completed_total", Help: "Abandoned keys brought to an answer by the completer."}),
-		cancelled: prometheus.NewCounter(prometheus.CounterOpts{Name: "orders_cancelled_total", Help: "Confirmed orders taken back by their customer."}),
+		keys:       counter("idempotency_requests_total", "Requests with an idempotency key, by what the key said.", "result"),
+		outcomes:   counter("orders_outcomes_total", "Attempts to place an order, by how they ended; confirmed counts new orders.", "outcome"),
+		events:     counter("outbox_events_total", "Events sent, by what became of them.", "kind", "result"),
+		waiting:    gauge("outbox_waiting_events", "Events not delivered yet."),
+		parked:     gauge("outbox_parked_events", "Events a receiver will not take; each needs a human."),
+		completed:  prometheus.NewCounter(prometheus.CounterOpts{Name: "orders_completed_total", Help: "Abandoned keys brought to an answer by the completer."}),
+		unreadable: prometheus.NewCounter(prometheus.CounterOpts{Name: "orders_unreadable_total", Help: "Abandoned keys refused because what was wanted cannot be read; each means that a row was damaged."}),
+		cancelled:  prometheus.NewCounter(prometheus.CounterOpts{Name: "orders_cancelled_total", Help: "Confirmed orders taken back by their customer."}),
 	}
-	reg.MustRegister(m.keys, m.outcomes, m.events, m.waiting, m.parked, m.completed, m.cancelled)
+	reg.MustRegister(m.keys, m.outcomes, m.events, m.waiting, m.parked, m.completed, m.unreadable, m.cancelled)
 	for _, result := range idempotency.Results() {
 		m.keys.WithLabelValues(string(result))
 	}

@@ -36,30 +36,6 @@ func TestClaimedKeyIsRefusedUntilItsLeaseEnds(t *testing.T) {
 	s.wantOrders(0)
 }
 
-func TestCompleterFinishesWhatNobodyAsksFor(t *testing.T) {
-	s := open(t, "COMPLETE_AFTER=1ms", "COMPLETE_EVERY=10ms")
-	good, refused := s.pricing.body(Item{42, 1}), s.pricing.body(Item{42, 99})
-	id := s.crashed("good", good)
-	s.crashed("refused", refused)
-	done := `SELECT count(*) FROM idempotency_keys WHERE state = 1`
-	s.eventually("both keys done", func() bool { return s.count(done) == 2 })
-	if a := s.order("good", good).is(t, 201, ""); a.order(t).ID != id || a.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%s %v, want a replay of order %s", a.body, a.header, id)
-	}
-	s.order("refused", refused).is(t, 422, "insufficient-stock")
-	s.wantOrders(1)
-}
-
-func TestCompleterWaitsOutAnOutage(t *testing.T) {
-	s := open(t, "COMPLETE_AFTER=1ms", "COMPLETE_EVERY=10ms", "INVENTORY_OPEN_FOR=1ms")
-	s.inventory.fail(http.StatusInternalServerError)
-	s.crashed("x", s.pricing.body(Item{42, 1}))
-	s.eventually("a second attempt of the completer", func() bool { return s.inventory.asked("POST") >= 2 })
-	s.wantOrders(0)
-	s.inventory.behave(nil)
-	s.eventually("the order", func() bool { return s.count(`SELECT count(*) FROM orders`) == 1 })
-}
-
 func TestFrozenOwnerIsFenced(t *testing.T) {
 	s := open(t)
 	body := s.pricing.body(Item{42, 1})
@@ -169,27 +145,4 @@ func TestOrderOutlivesItsKeyRow(t *testing.T) {
 		}
 	}
 	s.wantOrders(1)
-}
-
-func TestIllegalTransitions(t *testing.T) {
-	s := open(t)
-	s.order("x", s.pricing.body(Item{42, 1})).is(t, 201, "")
-	states := []State{Confirmed, Cancelled, Abandoned}
-	for _, from := range states {
-		for _, to := range states {
-			legal := from == Confirmed && to == Cancelled
-			if err := from.To(to); (err == nil) != legal {
-				t.Errorf("Go: %s to %s: %v", from, to, err)
-			}
-		}
-	}
-	for _, step := range []struct {
-		to    State
-		legal bool
-	}{{Abandoned, false}, {Cancelled, true}, {Confirmed, false}, {Abandoned, false}} {
-		_, err := s.db.Exec(t.Context(), `UPDATE orders SET state = $1`, step.to)
-		if (err == nil) != step.legal {
-			t.Errorf("SQL: to %s: %v", step.to, err)
-		}
-	}
 }
