@@ -12,7 +12,7 @@ const (
 	countAge   = 2 * time.Minute  // no count is shown that is older
 	countEvery = 33 * time.Second // so old may a count have been when the stores became sick: a pass every 30 s, give or take a tenth
 	edgeOfAge  = 2 * time.Second  // until the fault was in force, and the page was made
-	noCount    = 0.01             // of the pages may be without: reading the snapshot has a budget as well
+	noCount    = 0.03             // of the pages may be without: reading the snapshot has a budget of 50 ms, and this machine may be busy
 )
 
 func bannerBound() string {
