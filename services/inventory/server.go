@@ -60,9 +60,10 @@ func routes(r chi.Router, a *api) {
 }
 
 func buildStore(s *service.Service, cfg *Config, snap *snapshot) (*store, error) {
-	options, policy := cfg.primaryOptions(), cfg.primaryPolicy()
+	options, policy, hot := cfg.primaryOptions(), cfg.primaryPolicy(), newHotItems(cfg.PrimaryConns)
 	if !cfg.Resilience {
 		options, policy = naive(options)
+		hot = nil
 	}
 	db, err := s.Postgres("postgres-primary", cfg.DatabaseURL, options)
 	if err != nil {
@@ -72,7 +73,7 @@ func buildStore(s *service.Service, cfg *Config, snap *snapshot) (*store, error)
 	if err == nil && cfg.Resilience {
 		err = s.CheckPool(db, dep)
 	}
-	return &store{db: db, dep: dep, hold: cfg.HoldTTL, moved: snap.moved}, err
+	return &store{db: db, dep: dep, hot: hot, hold: cfg.HoldTTL, moved: snap.moved}, err
 }
 
 func buildSnapshot(s *service.Service, cfg *Config, m *metrics) (*snapshot, error) {

@@ -32,6 +32,7 @@ func migrations() fs.FS {
 type store struct {
 	db    *pgxpool.Pool
 	dep   *resilience.Dependency
+	hot   *hotItems // before dep, so that who waits for a hot item has no slot of it yet
 	hold  time.Duration
 	moved func([]Count) // hears of each movement after it is durable; must not block
 }

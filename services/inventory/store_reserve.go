@@ -53,6 +53,11 @@ const findCounters = `SELECT sku, on_hand - reserved FROM items WHERE sku = ANY(
 // the same reservation, not Moved. Refusals are ErrReleased, ErrMismatch,
 // *ShortError and *UnknownSKUError. One round trip when it holds, two otherwise.
 func (s *store) Reserve(ctx context.Context, id uuid.UUID, lines []Line) (Reservation, error) {
+	leave, err := s.hot.enter(ctx, lines)
+	if err != nil {
+		return Reservation{}, err
+	}
+	defer leave()
 	return resilience.Call(ctx, s.dep, func(ctx context.Context) (Reservation, error) {
 		return again(ctx, func(ctx context.Context) (Reservation, error) {
 			if r, err := s.tryReserve(ctx, id, lines); r.Moved || err != nil {

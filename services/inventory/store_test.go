@@ -58,14 +58,16 @@ func newStore(t testing.TB) (*store, *recorder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.MaxConns = int32(defaults(t).PrimaryConns)
+	conns := defaults(t).PrimaryConns
+	cfg.MaxConns = int32(conns)
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(t.Context()), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
 	heard := &recorder{}
-	return &store{db: pool, dep: unhurried(t, "postgres-primary", defaults(t).primaryPolicy()), hold: time.Minute, moved: heard.moved}, heard
+	return &store{db: pool, dep: unhurried(t, "postgres-primary", defaults(t).primaryPolicy()), hot: newHotItems(conns),
+		hold: time.Minute, moved: heard.moved}, heard
 }
 
 // defaults is the Config of an empty environment.
