@@ -29,6 +29,7 @@ type panel struct {
 	unit    string
 	what    string  // the question it answers
 	limit   float64 // a line in a chart, or where a tile turns red; 0: none
+	atLeast bool    // the limit is one from below: a tile is red under it
 	queries []query
 }
 
@@ -116,9 +117,13 @@ func (p panel) render(id int, place object) object {
 }
 
 func (p panel) thresholds() object {
-	steps := []object{{"color": "green", "value": nil}}
+	below, above := "green", "red"
+	if p.atLeast {
+		below, above = above, below
+	}
+	steps := []object{{"color": below, "value": nil}}
 	if p.limit > 0 {
-		steps = append(steps, object{"color": "red", "value": p.limit})
+		steps = append(steps, object{"color": above, "value": p.limit})
 	}
 	return object{"mode": "absolute", "steps": steps}
 }
