@@ -73,18 +73,20 @@ func (d dashboard) render() (string, error) {
 	return string(text) + "\n", err
 }
 
-// incidents are the lines across all charts. Both come from Prometheus, so that they are also there when nobody told Grafana anything.
+// incidents are the lines across all charts. All come from Prometheus, so that they are also there when nobody told Grafana anything.
 func incidents() []object {
 	mark := func(name, color, expr, title string) object {
 		return object{"name": name, "datasource": prometheusSource, "enable": true, "iconColor": color, "expr": expr, "step": "5s", "titleFormat": title}
 	}
 	return []object{
+		mark("Fault", "purple", broken, "{{kind}} on {{target}}"),
 		mark("Breaker opens", "red", openings, "{{service}} stops calling {{dependency}}"),
 		mark("Alert", "orange", firing, "{{alertname}} {{service}} {{dependency}}"),
 	}
 }
 
 const (
+	broken   = `max by (kind, target) (chaos_fault_active) == 1`
 	openings = `sum by (service, dependency) (increase(circuit_breaker_state_changes_total{to_state="open"}[10s])) > 0`
 	firing   = `max by (alertname, service, dependency) (ALERTS{alertstate="firing"})`
 )
