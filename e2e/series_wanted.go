@@ -45,7 +45,7 @@ func itsOwn(service string) (all []series) {
 			all = append(all, of("outbox_waiting_events", "kind", kind), of("outbox_parked_events", "kind", kind))
 			all = append(all, each("outbox_events_total", []string{"kind", kind}, "result", "delivered", "retried", "parked")...)
 		}
-		all = append(all, of("orders_completed_total"), of("orders_cancelled_total"))
+		all = append(all, of("orders_completed_total"), of("orders_cancelled_total"), of("orders_unreadable_total"))
 	}
 	return all
 }

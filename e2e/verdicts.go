@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +52,7 @@ func keepReport(t testing.TB, report incident.Report) {
 	}
 	b := newTab(t)
 	b.open("file://" + path)
-	b.says(report.Title)
+	b.within(10*time.Second, fmt.Sprintf("document.title.includes(%q)", report.Title))
 	b.within(time.Second, `performance.getEntriesByType("resource").length === 0`)
 	b.fits(phone)
 	b.shoot("incident-" + report.Incident + "-phone")
