@@ -15,6 +15,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// The widths at which pages are looked at.
+const (
+	desktop = 1280
+	phone   = 360
+)
+
 // tab is a tab of a real browser. Whatever the page writes to its console as an error fails the test at its end.
 type tab struct {
 	t   testing.TB

@@ -9,11 +9,6 @@ import (
 	"watertight.example/demo/faults"
 )
 
-const (
-	desktop = 1280
-	phone   = 360
-)
-
 // A person looks around, buys, looks at the order and takes it back, at both widths.
 func TestAPersonBuysInABrowser(t *testing.T) {
 	s := stack(t)
