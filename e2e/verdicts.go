@@ -34,7 +34,7 @@ func judged(t testing.TB, report incident.Report) {
 
 // aboutTime are the promises that a pause of the machine can break: how long something takes, and the breakers and limits, which go by that.
 var aboutTime = []string{"budget", "worst", "usual-time", "home", "order", "price", "stock", "recs", "hedged", "extra", "goroutines",
-	"banner", "opens", "heals", "stays", "cut", "replica-opens", "fails-over", "replica-back", "stock-opens", "stock-back", "recs-opens", "recs-back"}
+	"banner", "opens", "heals", "stays", "cut", "replica-opens", "fails-over", "replica-back", "stock-opens", "stock-back", "recs-opens", "recs-back", "slows"}
 
 // keepReport keeps the page with the chart, and looks at it as somebody without a network does, at a desk and on a phone.
 func keepReport(t testing.TB, report incident.Report) {

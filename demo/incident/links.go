@@ -54,7 +54,7 @@ func sources() map[string][2]string {
 		"heals":                           {"pkg/resilience/breaker_state.go", opening},
 		"stays":                           {"services/productpage/flight.go", "services/productpage/flight_test.go"},
 		"collapses":                       {"services/productpage/naive.go", "services/productpage/naive_test.go"},
-		"collapses-again":                 {"services/productpage/naive.go", outage},
+		"slows":                           {"services/productpage/naive.go", outage},
 		"takes-along":                     {"services/productpage/naive.go", opening},
 	}
 }
