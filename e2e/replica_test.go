@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"net/http"
 	"testing"
 	"time"
 )
@@ -27,7 +28,8 @@ func (s *Stack) replicaLag(t testing.TB) float64 {
 func (s *Stack) replicaFollows(t testing.TB) {
 	t.Helper()
 	before := s.reads(t, "postgres-replica")
-	eventuallyIn(t, storeHeals, "the replica follows its primary and is read", func() bool {
+	eventually(t, "the replica follows its primary and is read", func() bool {
+		look(http.DefaultClient, s.URL("productpage")+"/products/42")
 		return s.replicaLag(t) < maxLag && s.reads(t, "postgres-replica") > before
 	})
 }

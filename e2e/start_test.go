@@ -35,6 +35,7 @@ func TestServicesStartBeforeTheirStores(t *testing.T) {
 		v := look(http.DefaultClient, s.URL("productpage")+"/products/42")
 		return v.status == http.StatusOK && v.degraded == ""
 	})
+	s.replicaFollows(t) // pages do not wait for it, and its breaker would open in the next test
 }
 
 // TestSteadyLoad is the quiet hour: nothing is broken, so nothing may look broken.
