@@ -35,6 +35,9 @@ streaming() { cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -q 'walr
 # serve runs Postgres until it ends by itself, which ends us too, or until the primary is one that it cannot follow: somebody has
 # lost the primary's volume, say. Postgres would go on asking that one for WAL for ever.
 serve() {
+	# A server that was killed leaves its number, which a process of ours may have by now; Postgres would take that for another server on
+	# these data and refuse to start. There is none: the volume is this container's, and this is where its only server starts.
+	rm -f "$PGDATA/postmaster.pid"
 	"$@" &
 	server=$!
 	while sleep 10 & wait $! && kill -0 "$server" 2>/dev/null; do
