@@ -27,6 +27,12 @@ type Config struct {
 	RelayEvery    time.Duration `env:"RELAY_EVERY" envDefault:"250ms" help:"How often the outbox is looked at when nothing woke the relay."`
 	ReapEvery     time.Duration `env:"REAP_EVERY" envDefault:"10m" help:"How often old answers and delivered events are deleted."`
 
+	PostgresConns     int `env:"POSTGRES_CONNS" envDefault:"12" unit:"connections" help:"Most connections to Postgres: none is held while another service is asked, so twelve carry a hundred orders a second."`
+	PostgresMaxCalls  int `env:"POSTGRES_MAX_CALLS" envDefault:"128" unit:"calls" help:"The bulkhead of Postgres, wider than its pool: twins of an order in flight wait inside it without a connection."`
+	InventoryMaxCalls int `env:"INVENTORY_MAX_CALLS" envDefault:"64" unit:"calls" help:"The bulkhead of inventory: two instances of it work on 24 reservations at once, and the buyers of one hot item wait there for their turn."`
+	PricingMaxCalls   int `env:"PRICING_MAX_CALLS" envDefault:"64" unit:"calls" help:"The bulkhead of pricing, as wide as inventory's, because each order passes both."`
+	RedisMaxCalls     int `env:"REDIS_MAX_CALLS" envDefault:"32" unit:"calls" help:"The bulkhead of Redis: a lookup takes less than a millisecond, and who finds it full asks Postgres."`
+
 	PostgresOpenFor        time.Duration `env:"POSTGRES_OPEN_FOR" envDefault:"2s" help:"How long to leave a failing Postgres alone before the next probe."`
 	RedisOpenFor           time.Duration `env:"REDIS_OPEN_FOR" envDefault:"2s" help:"How long to leave a failing Redis alone before the next probe."`
 	InventoryOpenFor       time.Duration `env:"INVENTORY_OPEN_FOR" envDefault:"2s" help:"How long to leave a failing inventory alone before the next probe."`
@@ -47,6 +53,7 @@ func (c *Config) Validate() error {
 		service.CheckURL("REDIS_URL", c.RedisURL.Reveal(), "redis", "rediss"),
 		service.Check(c.WorkTimeout < c.PlaceTimeout, "WORK_TIMEOUT: %v is not below PLACE_TIMEOUT (%v), which also covers the claim", c.WorkTimeout, c.PlaceTimeout),
 		service.Check(c.KeyLease >= c.WorkTimeout+finishTimeout+leaseSlack, "KEY_LEASE: %v is below WORK_TIMEOUT (%v) + %v to finish + %v: two owners would work at once", c.KeyLease, c.WorkTimeout, finishTimeout, leaseSlack),
+		service.Check(c.PostgresConns >= 4, "POSTGRES_CONNS: must be at least 4, is %d", c.PostgresConns),
 		service.Check(c.KeyWait < c.PlaceTimeout, "KEY_WAIT: %v is not below PLACE_TIMEOUT (%v)", c.KeyWait, c.PlaceTimeout),
 	}
 	for name, d := range map[string]time.Duration{
@@ -56,6 +63,10 @@ func (c *Config) Validate() error {
 		"PRICING_OPEN_FOR": c.PricingOpenFor, "RECOMMENDATIONS_OPEN_FOR": c.RecommendationsOpenFor,
 	} {
 		errs = append(errs, service.Check(d > 0, "%s: must be positive, is %v", name, d))
+	}
+	for name, n := range map[string]int{"POSTGRES_CONNS": c.PostgresConns, "POSTGRES_MAX_CALLS": c.PostgresMaxCalls,
+		"INVENTORY_MAX_CALLS": c.InventoryMaxCalls, "PRICING_MAX_CALLS": c.PricingMaxCalls, "REDIS_MAX_CALLS": c.RedisMaxCalls} {
+		errs = append(errs, service.Check(n >= 1 && n <= 1000, "%s: %d is outside 1 to 1000", name, n))
 	}
 	for name, value := range map[string]string{"INVENTORY_URL": c.InventoryURL, "PRICING_URL": c.PricingURL, "RECOMMENDATIONS_URL": c.RecommendationsURL} {
 		errs = append(errs, service.CheckURL(name, value, "http", "https"))

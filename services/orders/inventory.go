@@ -25,17 +25,17 @@ type inventory struct {
 
 // Reserving writes, under locks of hot products: 900 ms. It is idempotent by the order's id, so an attempt whose answer was
 // lost is repeated once. There is no fallback: stock that may not be there is not sold.
-func inventoryPolicy(openFor time.Duration) resilience.Config {
+func (c *Config) inventoryPolicy() resilience.Config {
 	return resilience.Config{
 		Timeout:  resilience.Timeout{Total: 2 * time.Second, Attempt: 900 * time.Millisecond},
-		Bulkhead: resilience.Bulkhead{Max: 64, MaxWait: 50 * time.Millisecond},
-		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 2},
+		Bulkhead: resilience.Bulkhead{Max: c.InventoryMaxCalls, MaxWait: 50 * time.Millisecond},
+		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: c.InventoryOpenFor, Probes: 2},
 		Retry:    resilience.Retry{Max: 1, Base: 30 * time.Millisecond},
 	}
 }
 
 func newInventory(s *service.Service, cfg *Config) (*inventory, error) {
-	dep, err := s.Dependency("inventory", inventoryPolicy(cfg.InventoryOpenFor))
+	dep, err := s.Dependency("inventory", cfg.inventoryPolicy())
 	return &inventory{url: cfg.InventoryURL, dep: dep}, err
 }
 

@@ -25,7 +25,7 @@ type store struct {
 
 func newStore(s *service.Service, cfg *Config) (*store, error) {
 	pool, err := s.Postgres("postgres", cfg.DatabaseURL, service.PostgresOptions{
-		MaxConns:         12, // no connection is held while other services are asked, so few carry many orders
+		MaxConns:         cfg.PostgresConns,
 		MinConns:         2,
 		StatementTimeout: time.Second,
 		Migrations:       migrations,
@@ -34,18 +34,18 @@ func newStore(s *service.Service, cfg *Config) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	postgres, err := s.Dependency("postgres", postgresPolicy(cfg.PostgresOpenFor))
+	postgres, err := s.Dependency("postgres", cfg.postgresPolicy())
 	return &store{pool: pool, postgres: postgres}, err
 }
 
 // The time is a statement_timeout, which speaks first and keeps the connection, and the wait for a twin in flight. The bulkhead is
 // wide, because twins wait inside it without a connection; the pool is what bounds Postgres' load. Nothing is shed after a claim.
 // (So Service.CheckPool, which the other services ask about their pools, has no say here.)
-func postgresPolicy(openFor time.Duration) resilience.Config {
+func (c *Config) postgresPolicy() resilience.Config {
 	return resilience.Config{
 		Timeout:  resilience.Timeout{Total: 1500 * time.Millisecond},
-		Bulkhead: resilience.Bulkhead{Max: 128, MaxWait: 50 * time.Millisecond},
-		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, Window: 15 * time.Second, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 2},
+		Bulkhead: resilience.Bulkhead{Max: c.PostgresMaxCalls, MaxWait: 50 * time.Millisecond},
+		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, Window: 15 * time.Second, ConsecutiveFailures: 5, OpenFor: c.PostgresOpenFor, Probes: 2},
 		Classify: classify,
 	}
 }

@@ -23,17 +23,17 @@ type pricing struct {
 
 // A quote is one read by primary key: 350 ms is far above its usual few. It is safe to repeat, so one lost packet costs one
 // retry and not the checkout. There is no fallback: an order at a price nobody confirmed is worse than no order.
-func pricingPolicy(openFor time.Duration) resilience.Config {
+func (c *Config) pricingPolicy() resilience.Config {
 	return resilience.Config{
 		Timeout:  resilience.Timeout{Total: 800 * time.Millisecond, Attempt: 350 * time.Millisecond},
-		Bulkhead: resilience.Bulkhead{Max: 64, MaxWait: 50 * time.Millisecond},
-		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 2},
+		Bulkhead: resilience.Bulkhead{Max: c.PricingMaxCalls, MaxWait: 50 * time.Millisecond},
+		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: c.PricingOpenFor, Probes: 2},
 		Retry:    resilience.Retry{Max: 1, Base: 20 * time.Millisecond},
 	}
 }
 
 func newPricing(s *service.Service, cfg *Config) (*pricing, error) {
-	dep, err := s.Dependency("pricing", pricingPolicy(cfg.PricingOpenFor))
+	dep, err := s.Dependency("pricing", cfg.pricingPolicy())
 	return &pricing{url: cfg.PricingURL, dep: dep}, err
 }
 

@@ -21,16 +21,16 @@ type recommendations struct {
 
 // Nobody waits for this: the outbox is the fallback and the retry. A small bulkhead keeps the relay from adding to a
 // database that is in trouble.
-func recommendationsPolicy(openFor time.Duration) resilience.Config {
+func (c *Config) recommendationsPolicy() resilience.Config {
 	return resilience.Config{
 		Timeout:  resilience.Timeout{Total: time.Second},
 		Bulkhead: resilience.Bulkhead{Max: relayWorkers},
-		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 1},
+		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: c.RecommendationsOpenFor, Probes: 1},
 	}
 }
 
 func newRecommendations(s *service.Service, cfg *Config) (*recommendations, error) {
-	dep, err := s.Dependency("recommendations", recommendationsPolicy(cfg.RecommendationsOpenFor))
+	dep, err := s.Dependency("recommendations", cfg.recommendationsPolicy())
 	return &recommendations{url: cfg.RecommendationsURL, dep: dep}, err
 }
 

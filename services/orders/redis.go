@@ -19,11 +19,11 @@ type replays struct {
 
 // A lookup takes well under a millisecond; 25 ms is when asking Postgres has long been faster. The breaker makes a dead Redis
 // cost nothing at all.
-func redisPolicy(openFor time.Duration) resilience.Config {
+func (c *Config) redisPolicy() resilience.Config {
 	return resilience.Config{
 		Timeout:  resilience.Timeout{Total: 25 * time.Millisecond},
-		Bulkhead: resilience.Bulkhead{Max: 32},
-		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: openFor, Probes: 1},
+		Bulkhead: resilience.Bulkhead{Max: c.RedisMaxCalls},
+		Breaker:  resilience.Breaker{FailureRatio: 0.5, MinCalls: 20, ConsecutiveFailures: 5, OpenFor: c.RedisOpenFor, Probes: 1},
 	}
 }
 
@@ -32,7 +32,7 @@ func newReplays(s *service.Service, cfg *Config) (*replays, error) {
 	if err != nil {
 		return nil, err
 	}
-	dep, err := s.Dependency("redis", redisPolicy(cfg.RedisOpenFor))
+	dep, err := s.Dependency("redis", cfg.redisPolicy())
 	return &replays{client: client, dep: dep}, err
 }
 
