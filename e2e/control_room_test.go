@@ -24,15 +24,22 @@ const (
 	protectedPage        = `document.querySelector('[data-page=protected] .state').innerText.startsWith("%s")`
 )
 
-// A visitor breaks recommendations in the control room, sees what is hurt and what is protected within five seconds, mends it, and
-// sees it heal.
-func TestTheControlRoom(t *testing.T) {
+// inTheControlRoom opens it at a desk, on a shop that is whole.
+func inTheControlRoom(t *testing.T) (*Stack, *tab) {
+	t.Helper()
 	s := stack(t)
 	s.waitWhole(t)
 	b := newTab(t)
 	b.fits(desktop)
 	b.open(s.controlRoom(t))
 	b.within(10*time.Second, fmt.Sprintf(recommendationsGuard, "closed"))
+	return s, b
+}
+
+// A visitor breaks recommendations in the control room, sees what is hurt and what is protected within five seconds, mends it, and
+// sees it heal.
+func TestTheControlRoom(t *testing.T) {
+	_, b := inTheControlRoom(t)
 	b.within(5*time.Second, `document.querySelectorAll("[data-page] iframe:not(.coming)").length === 2`) // both pages are really there
 	b.shoot("control-room")
 	b.fits(phone)
@@ -58,11 +65,7 @@ func TestTheControlRoom(t *testing.T) {
 
 // The plan flips by the command that the page shows, and ANALYZE is pressed.
 func TestThePlanFlipsInTheControlRoom(t *testing.T) {
-	s := stack(t)
-	s.waitWhole(t)
-	b := newTab(t)
-	b.open(s.controlRoom(t))
-	b.within(10*time.Second, fmt.Sprintf(recommendationsGuard, "closed"))
+	_, b := inTheControlRoom(t)
 	b.do("choose the place", chromedp.SetValue("#place", "The plan of their query"))
 	b.within(5*time.Second, `(document.getElementById("break").dispatchEvent(new Event("change")), true)`)
 	line, err := chromedp.Run(b.ctx, chromedp.TextContent("[data-command=break] code"))
@@ -82,12 +85,7 @@ func TestThePlanFlipsInTheControlRoom(t *testing.T) {
 // With the keyboard alone: a tab is enough to skip to the switches, and Enter breaks. In both colour schemes every text stands out from what it
 // stands on, by 4.5 to 1 (WCAG 2.2, 1.4.3); who wants no motion gets none.
 func TestTheControlRoomIsForEverybody(t *testing.T) {
-	s := stack(t)
-	s.waitWhole(t)
-	b := newTab(t)
-	b.fits(desktop)
-	b.open(s.controlRoom(t))
-	b.within(10*time.Second, fmt.Sprintf(recommendationsGuard, "closed"))
+	s, b := inTheControlRoom(t)
 	press := func(key string) { b.do("press a key", chromedp.KeyEvent(key)) }
 	press(kb.Tab)
 	b.within(time.Second, `document.activeElement.className === "skip"`)
